@@ -16,7 +16,7 @@ export async function translate(
     if (!location.protocol.startsWith('http')) return
     const tell = (fault: string) => (window as unknown as { reportFault: (fault: string) => void }).reportFault(fault)
 
-  // React finds text translated during hydration to differ from its own: it renders that part again and only reports it.
+    // React finds text translated during hydration to differ from its own: it renders that part again and only reports it.
     addEventListener('error', (event) => {
       if (String(event.error).includes('React error #418')) event.preventDefault()
     })

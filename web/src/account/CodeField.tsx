@@ -3,11 +3,11 @@ import { Field } from '../ui/Field.tsx'
 
 type CodeFieldProps = Omit<ComponentProps<typeof Field>, 'autoComplete' | 'inputMode' | 'label'> & {
   label?: string
-  /** It opened where a button was pressed: keys go on here. */
+  /** Focuses the field when it appears after a button was pressed. */
   awaited?: boolean
 }
 
-/** A code that was sent, or that an app shows. */
+/** A code from a message or an authenticator app. */
 export function CodeField({ label = 'Code', awaited = false, ...field }: CodeFieldProps) {
   const id = useId()
   useEffect(() => {

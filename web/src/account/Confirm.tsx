@@ -12,7 +12,7 @@ import { type PendingUser, readPendingUser } from './pending-user.ts'
 import { useAutoSignIn } from './use-auto-sign-in.ts'
 import { useUser } from './use-user.ts'
 
-/** Who signed up, for a page that does not know yet. */
+/** The initial state, before storage is read. */
 const nobody: { pending: PendingUser | undefined; email: string } = { pending: undefined, email: '' }
 
 const confirmed: Message = { kind: 'success', text: '✅ Account confirmed! You can now log in.' }

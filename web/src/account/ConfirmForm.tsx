@@ -20,14 +20,14 @@ export const sentText = ({ medium, destination }: CodeDelivery, what = 'a code')
 interface ConfirmFormProps {
   email: string
   onConfirmed: (signedIn: boolean) => void
-  /** They want to choose a new password, which confirms the account as well. */
+  /** Called to reset the password, which confirms the account as well. */
   onForgot: (email: string) => void
 }
 
-/** Confirms a new account with the code that was mailed. */
+/** Confirms a new account with the mailed code. */
 export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmFormProps) {
   const [shown, setShown] = useState(false)
-  /** In another browser than the one that signed up: it says whose account it is. */
+  /** Another browser than the one that signed up has to prove whose account it is. */
   const [asksPassword, setAsksPassword] = useState(false)
   const form = useForm(useState({ email: known, code: '', password: '' }), 'Something went wrong.')
   const { email, code, password } = form.values
@@ -54,7 +54,7 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
         throw error
       })
       const session = signedIn ? await refetchSession(queryClient).catch(() => undefined) : undefined
-      // Where the browser keeps no cookies, nobody is.
+      // Without cookies there is no session.
       onConfirmed(signedIn && session?.user !== null)
     })
   }

@@ -3,7 +3,7 @@ import { Field } from '../ui/Field.tsx'
 
 type EmailFieldProps = Pick<ComponentProps<typeof Field>, 'name' | 'value' | 'error' | 'onChange'>
 
-/** Whose account it is: the name that a password manager keeps. */
+/** The account's email, which a password manager stores as its name. */
 export function EmailField(field: EmailFieldProps) {
   return (
     <Field

@@ -22,7 +22,7 @@ import { useUser } from './use-user.ts'
 /** Long enough to read the success message. */
 const onwardAfterMs = 1_500
 
-/** Beside the steps of the sign-in itself: a forgotten password, and its end. */
+/** The views besides the sign-in's own steps. */
 type View =
   | { name: 'sign in' }
   | { name: 'forgot' }

@@ -10,7 +10,7 @@ interface NewPasswordFieldsProps extends Pick<ComponentProps<typeof Field>, 'nam
   value: string
 }
 
-/** A password that is chosen now: shown if wished, with its rules. */
+/** A new password with its rules, which can be made visible. */
 export function NewPasswordFields(field: NewPasswordFieldsProps) {
   const [shown, setShown] = useState(false)
   return (

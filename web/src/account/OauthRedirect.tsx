@@ -6,7 +6,7 @@ import { TakesLonger } from '../ui/TakesLonger.tsx'
 import { AccountPage } from './AccountPage.tsx'
 import { refetchSession } from './session.ts'
 
-/** Where a sign-in elsewhere comes back to: home with a session, to the login without one. */
+/** The return page of an external sign-in: leads home with a session, else to the login. */
 export function OauthRedirect() {
   const queryClient = useQueryClient()
   const navigate = useNavigate()

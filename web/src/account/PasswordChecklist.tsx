@@ -9,10 +9,10 @@ const rules: Record<keyof typeof passwordRules, string> = {
 }
 const names = Object.keys(rules) as (keyof typeof rules)[]
 
-/** Whether every rule of the list is green. */
+/** Whether every rule is met. */
 export const isPasswordGood = (password: string) => names.every((name) => passwordRules[name](password))
 
-/** The rules of a password, each green as soon as what is typed follows it. */
+/** The password rules, each green once it is met. */
 export function PasswordChecklist({ password }: { password: string }) {
   return (
     <ul className={styles.rules} aria-label="Password rules">

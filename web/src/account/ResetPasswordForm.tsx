@@ -22,11 +22,11 @@ async function sendCode(email: string): Promise<string> {
 
 interface ForgotPasswordFormProps {
   email: string
-  /** The code is on its way: to whom, and what to say of it. */
+  /** The code was sent: to which email, and the message to show. */
   onSent: (email: string, text: string) => void
 }
 
-/** Asks for a code that lets one choose a new password. */
+/** Requests a password reset code. */
 export function ForgotPasswordForm({ email: known, onSent }: ForgotPasswordFormProps) {
   const [values, setValues] = useState({ email: known })
   const change = (changed: typeof values) => {
@@ -57,7 +57,7 @@ interface ResetPasswordFormProps {
   onReset: () => void
 }
 
-/** A new password, with the code that was sent. */
+/** Sets a new password with the code that was sent. */
 export function ResetPasswordForm({ email, onReset }: ResetPasswordFormProps) {
   const form = useForm(useState({ code: '', password: '' }), 'Could not set new password.')
   const { code, password } = form.values

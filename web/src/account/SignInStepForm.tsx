@@ -24,7 +24,7 @@ const mfaNames: Record<MfaType, string> = {
   SMS: 'A code by text message',
   EMAIL: 'A code by email',
 }
-/** As ways out of a step that asks for another. */
+/** Labels for switching to another factor. */
 const insteadNames: Record<MfaType, string> = {
   TOTP: 'Use my authenticator app instead',
   SMS: 'Text me a code instead',
@@ -44,7 +44,7 @@ interface Attribute {
   type?: 'date' | 'email' | 'tel'
 }
 
-/** Attributes that an account may lack, as people call them. */
+/** Labels of attributes that an account may lack. */
 const attributes: Record<string, Attribute> = {
   email: { label: 'Email', type: 'email', autoComplete: 'email' },
   given_name: { label: 'First name', autoComplete: 'given-name' },
@@ -54,7 +54,7 @@ const attributes: Record<string, Attribute> = {
   address: { label: 'Address', autoComplete: 'off' },
 }
 
-/** What the screen is called at this step. */
+/** The page title of a step. */
 export function stepTitle({ step }: SignInStep): string {
   switch (step) {
     case 'DONE':
@@ -97,15 +97,15 @@ interface StepProps {
   signIn: SignIn
   step: SignInStep
   email: string
-  /** The account is confirmed: signed in by that, or back to the first form. */
+  /** The account is confirmed, and signed in or not. */
   onConfirmed: (signedIn: boolean) => void
-  /** A code for a new password is on its way. */
+  /** A password reset code was sent. */
   onReset: (email: string, text: string) => void
   onNewPassword: () => void
   onForgot: (email: string) => void
 }
 
-/** The form of each step that a sign-in can have. A step without one does not compile. */
+/** The form of each sign-in step. A step without one fails the type check. */
 export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNewPassword, onForgot }: StepProps) {
   switch (step.step) {
     case 'DONE':
@@ -179,7 +179,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
   }
 }
 
-/** Both ways of giving a password look the same to people: the safer one stands for both. */
+/** Both password factors look the same to users: keep the safer one. */
 function dedupeFactors(choices: FirstFactor[]): FirstFactor[] {
   return choices.filter((choice) => choice !== 'PASSWORD' || !choices.includes('PASSWORD_SRP'))
 }
@@ -208,11 +208,11 @@ interface CodeStepProps {
   signIn: SignIn
   lead: ReactNode
   label?: string
-  /** It was sent, and can be sent again. */
+  /** The code was sent, and can be sent again. */
   sent?: boolean
-  /** It is the second step, which a browser can be trusted to go without. */
+  /** It is the second step, which a trusted browser skips. */
   second?: boolean
-  /** Other second steps of the account, for who cannot give this one. */
+  /** Other second steps of the account, as alternatives. */
   others?: readonly MfaType[] | undefined
 }
 

@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts'
 /** Identifies this client to the server; it grants nothing. */
 const apiKey = 'robokids-web'
 
-// As the contracts have it, without what checks their other parts.
+// As in the contracts, whose module would import their schemas.
 const accountHeaderName: typeof accountHeader = 'x-account'
 
 interface Refusal extends ErrorDetails {

@@ -11,11 +11,11 @@ async function classNames(file: string, config: Awaited<ReturnType<typeof resolv
   return Object.keys(modules).toSorted()
 }
 
-/** Run with `-u` after a change of the classes: the type check then knows them. */
+/** Run with `--update` after changing classes: the type check then knows them. */
 it('declares every class of every CSS module, and no other', async () => {
   const config = await resolveConfig({ configFile: false, logLevel: 'error' }, 'build')
   const files = (await Array.fromAsync(glob('**/*.module.css', { cwd: src }))).toSorted()
-  // The declarations go by the file's own name, as an ambient module cannot go by a relative path.
+  // Declarations match by file name, as an ambient module cannot have a relative path.
   expect(new Set(files.map((file) => basename(file))).size).toBe(files.length)
   const declarations = ['// Written by `css-modules.test.ts`.']
   for (const file of files) {

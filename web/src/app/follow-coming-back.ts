@@ -14,7 +14,7 @@ export function followComingBack(queryClient: QueryClient): void {
   window.addEventListener('pageshow', (event) => {
     if (!event.persisted) return
     if (left !== undefined && left !== kept()) window.location.reload()
-    // The waiver that is read is the one that is signed.
+    // The waiver that was read must be the one that is signed.
     else void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'waiver-document' })
   })
 }

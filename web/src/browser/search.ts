@@ -1,4 +1,4 @@
-/** Values stay strings (`02139`, `true`, `null`); of a key that comes twice the first counts. */
+/** Values stay strings (`02139`, `true`, `null`); the first of a repeated key counts. */
 export function parseSearch(text: string): Record<string, string> {
   const values = new Map<string, string>()
   for (const [key, value] of new URLSearchParams(text)) if (!values.has(key)) values.set(key, value)

@@ -1,7 +1,7 @@
 import { paymentPageMinutes, unopenedHoldMinutes } from '@robokids/contracts/seat-hold'
 import styles from '../forms/Form.module.css'
 
-/** How long a seat waits for its payment. */
+/** How long a seat is held for its payment. */
 export function HoldNote() {
   return (
     <p className={styles.aside}>

@@ -8,7 +8,7 @@ export interface NextStep {
   text: ReactNode
 }
 
-/** What comes after the payment, in its order. */
+/** The steps after the payment. */
 export function NextSteps({ steps }: { steps: readonly NextStep[] }) {
   return (
     <section aria-labelledby="next-heading" className={styles.next}>

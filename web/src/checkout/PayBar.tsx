@@ -4,17 +4,17 @@ import styles from './PayBar.module.css'
 import { SaleTerms } from './SaleTerms.tsx'
 
 interface PayBarProps {
-  /** What it costs. */
+  /** The total. */
   total: ReactNode
-  /** What makes it less. */
+  /** The discount. */
   saving?: ReactNode
-  /** The button that goes on to pay. */
+  /** The button that leads to the payment. */
   children: ReactNode
 }
 
 /**
- * The price and the button that leads to its payment: at the end of a form, and at the lower edge of the window until one
- * has come there. What the keys go to stays clear of it.
+ * The total and the payment button: at the end of a form, and fixed to the bottom of the window until the end is
+ * reached. Focused elements are scrolled clear of it.
  */
 export function PayBar({ total, saving, children }: PayBarProps) {
   const bar = useRef<HTMLDivElement>(null)

@@ -5,13 +5,13 @@ import { TakesLonger } from '../ui/TakesLonger.tsx'
 import styles from './StatusPage.module.css'
 
 interface StatusPageProps {
-  /** None for a member, whose way is another one. */
+  /** None for a member, who has other steps. */
   step?: ComponentProps<typeof Steps>['current']
   title: ReactNode
   children: ReactNode
 }
 
-/** A screen of the way after the form: where one is, what is true, and what to do now. */
+/** A page of the registration after the form: the step, its status, and what to do now. */
 export function StatusPage({ step, title, children }: StatusPageProps) {
   return (
     <div className={styles.page}>
@@ -22,7 +22,7 @@ export function StatusPage({ step, title, children }: StatusPageProps) {
   )
 }
 
-/** While the registration is on its way: nothing is said that could turn out to be wrong. */
+/** Shown while the registration loads, without any claim that could be wrong. */
 export function StatusLoading({ step }: Pick<StatusPageProps, 'step'>) {
   return (
     <div className={styles.page} aria-busy="true">

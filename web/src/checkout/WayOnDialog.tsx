@@ -11,17 +11,17 @@ import styles from './WayOnDialog.module.css'
 
 interface WayOnDialogProps {
   wayOn: WayOn
-  /** What was agreed to, and refused. */
+  /** The terms that were agreed to and rejected. */
   agreed?: AgreementTerms | undefined
-  /** The words that go with what is offered now. */
+  /** The text of the terms that are offered now. */
   children?: ReactNode
-  /** Goes on with what is offered now. */
+  /** Agrees to the terms that are offered now. */
   onAgree?: (terms: AgreementTerms) => void
-  /** Where one is, and goes back to. */
+  /** The page to return to. */
   from: keyof typeof places
-  /** Done before it leads to the page of what is paid already. */
+  /** Called before the link to the paid purchase is followed. */
   onLeave?: () => void
-  /** Back to where one was, and nothing has happened. */
+  /** Called to return to the page without any change. */
   onClose: () => void
 }
 

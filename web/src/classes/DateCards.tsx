@@ -8,14 +8,14 @@ import { ClassTime } from './ClassTime.tsx'
 import styles from './DateCards.module.css'
 import { SeatsLeft } from './SeatsLeft.tsx'
 
-/** A date that a class begins on. */
+/** A class date. */
 export interface DateOption {
   /** `YYYY-MM-DD` */
   date: string
-  /** `HH:MM` at the school, where it is known. */
+  /** `HH:MM` in the school's time zone, if known. */
   startTime: string | undefined
   seatsLeft: number
-  /** Full, and for this family all the same: they may hold a seat of it. */
+  /** This family may hold a seat of it already, although it is full. */
   held?: boolean
 }
 
@@ -26,27 +26,27 @@ interface DateCardsProps {
   hint: ReactNode
   name: string
   id?: string
-  /** Undefined while they load. */
+  /** Undefined while loading. */
   dates: readonly DateOption[] | undefined
-  /** How long what begins on these dates goes on. */
+  /** The length of the program. */
   length?: string
-  /** The date that is wanted; it is chosen where it can be had. */
+  /** The selected date, which may turn out to be unavailable. */
   value: string
   error: string | undefined
   onChoose: (date: string) => void
 }
 
-/** One class date of several, each with its time, where the reader is too, and the seats that it has left. */
+/** A choice of class dates, each with its time, also in the reader's zone, and its seats left. */
 export function DateCards({ label, hint, name, id, dates, length, value, error, onChoose }: DateCardsProps) {
   const ownId = useId()
   const groupId = id ?? ownId
   const wanted = dates?.find(({ date }) => date === value)
-  // Asked for by a link, or by what was typed for another level.
+  // Selected by a link, or by the draft for another level.
   const gone = dates && dates.length > 0 && value !== '' && !wanted
   const next =
     dates && value !== '' && !(wanted && isOpen(wanted)) ? nextOpenDate(dates.filter(isOpen), value) : undefined
   return (
-    // Focus is taken to it where no date was chosen: a date that is full could not have it.
+    // Gets the focus if no date is selected: a full date is disabled and cannot.
     <fieldset
       id={groupId}
       role="radiogroup"

@@ -134,7 +134,7 @@ interface WayProps {
   failed: boolean
 }
 
-/** The shortest way to a level's form: what it is, for whom, how much and from when. */
+/** A short link to a level's form: topic, ages, price and first date. */
 function Way({ classType, classes, failed }: WayProps) {
   const level = classes?.levels.find((one) => one.classType === classType)
   const { title, recommendedAges } = level ?? openingLevels[classType]
@@ -158,7 +158,7 @@ function Way({ classType, classes, failed }: WayProps) {
   )
 }
 
-/** One strip, of one height: the sibling promotion while it is on, otherwise what the price holds. */
+/** A strip of fixed height: the sibling promotion while it is on, otherwise what the price includes. */
 function Promotion({ classes }: { classes: ClassesView | undefined }) {
   const promotion = classes?.promotion
   return (
@@ -190,7 +190,7 @@ function levelNames(classes: ClassesView, classTypes: string[]): string {
   const names = classes.levels
     .filter(({ classType }) => classTypes.includes(classType))
     .map(({ title }) => title.split(' ').slice(0, 2).join(' '))
-  // `Level 1, Level 2, and Level 3`: Intl would take a phone a moment to load.
+  // Not by Intl, which takes a phone a moment to load.
   const last = names.pop()
   return names.length > 1 ? `${names.join(', ')}, and ${last}` : [...names, last].join(' and ')
 }

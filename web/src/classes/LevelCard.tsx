@@ -16,17 +16,17 @@ type Level = ClassesView['levels'][number]
 
 interface LevelCardProps {
   classType: LevelClassType
-  /** Missing while it is loading, and when that failed. */
+  /** Undefined while loading, and when that fails. */
   level: Level | undefined
   failed: boolean
 }
 
-/** A level on the landing page: what it is, what it costs, when it starts and what is still free. */
+/** A level on the landing page: topic, price, dates and free seats. */
 export function LevelCard({ classType, level, failed }: LevelCardProps) {
   const { path, accent, promise } = levels[classType]
   const { title, description, programLength, recommendedAges } = level ?? openingLevels[classType]
   const shortName = title.split(' ').slice(0, 2).join(' ')
-  // As long as it is not known, it is taken for open.
+  // Assumed to be open while unknown.
   const open = !level || level.sessions.some(({ seatsLeft }) => seatsLeft > 0)
   return (
     <article className={styles.card} data-accent={accent} aria-busy={!level && !failed}>
@@ -79,7 +79,7 @@ function Lines({ of }: { of: number }) {
   ))
 }
 
-/** A press on a date takes it along into the form. */
+/** Links to the form with the date selected. */
 function Dates({ sessions, path }: { sessions: Level['sessions']; path: string }) {
   const first = sessions[0]
   if (!first) {

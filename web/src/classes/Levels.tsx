@@ -17,10 +17,10 @@ import { type Experience, suggestLevel } from './suggest-level.ts'
 
 const order = Object.keys(levels) as LevelClassType[]
 
-/** The youngest that a form takes, and one more than all ages that a level is recommended for. */
+/** The minimum age of the form, and one more than the highest recommended age. */
 const ages = Array.from({ length: 13 }, (_, at) => at + 5)
 
-/** Which level to begin with, and the four of them side by side. */
+/** Suggests a level, and compares all four. */
 export function Levels() {
   const classes = useQuery(classesQuery)
   const all = order.map((classType) => {
@@ -142,7 +142,7 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
   )
 }
 
-/** On a phone, where no heading stands above it, its name stands beside it: as text, so that it is translated as well. */
+/** On narrow screens, where the column heading is hidden, the name is repeated: as text, so that it is translated. */
 function Cell({ name, children }: { name: string; children: ReactNode }) {
   return (
     <td>

@@ -1,6 +1,6 @@
 import styles from './SeatsLeft.module.css'
 
-/** How many seats a class date has left; the last few stand out. */
+/** The seats that a class date has left; the last few are highlighted. */
 export function SeatsLeft({ of: left }: { of: number }) {
   if (left === 0) return <span className={styles.seats}>Class full</span>
   return (

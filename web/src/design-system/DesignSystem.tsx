@@ -119,7 +119,7 @@ function ClassDates() {
   )
 }
 
-/** Every part that the site is made of, in each of its states: for who builds pages, not for parents. */
+/** Every component in each of its states: for developers. */
 export function DesignSystem() {
   const [broken, setBroken] = useState(false)
   if (broken) throw new Error('This page was broken on purpose.')

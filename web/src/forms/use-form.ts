@@ -16,9 +16,9 @@ interface TextForm<Values> extends Submission {
 }
 
 /**
- * A form of text fields: their values, what is wrong with them, and what it sends. `Form` shows the message and focuses the
+ * A form of text fields: their values and errors, and its submission. `Form` shows the message and focuses the
  * first field with an error.
- * @param state where the values are, as of `useState`: some forms also store a draft, or are filled from the account
+ * @param state the values and their setter, as from `useState`: some forms also store a draft, or are filled from the account
  */
 export function useForm<Values extends { [Name in keyof Values]: string }>(
   [values, setValues]: readonly [Values, (values: Values) => void],

@@ -7,7 +7,7 @@ import { errorsByField, type FieldErrors } from './field-errors.ts'
 export interface Message {
   kind: 'error' | 'success'
   text: string
-  /** What helps, where the text does not say it. */
+  /** How to proceed, if the text does not say it. */
   advice?: Advice | undefined
 }
 

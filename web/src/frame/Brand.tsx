@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import styles from './Brand.module.css'
 
-/** The name of the school and its sign, which each document has once. */
+/** The name and the logo, which each document contains once. */
 export function Brand() {
   return (
     <Link to="/" className={styles.brand} aria-label="Robo Kids Learning, home">

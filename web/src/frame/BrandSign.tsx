@@ -1,6 +1,6 @@
 import styles from './Brand.module.css'
 
-/** The sign of the school: the face that all its robots have. */
+/** The logo: the face that all robots have. */
 export function BrandSign() {
   return (
     <svg width="0" height="0" aria-hidden="true" className={styles.store}>

@@ -36,7 +36,7 @@ const groups: readonly (readonly [
   ],
 ]
 
-/** The end of each document: the ways to all that is to be found, also where no script runs. */
+/** The end of each document: links to all pages, which also work without scripts. */
 export function Footer() {
   return (
     <footer id="footer" tabIndex={-1} className={styles.footer}>

@@ -2,7 +2,7 @@ import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
 import styles from './Loading.module.css'
 
-/** While a screen's own code is on its way over a slow line. */
+/** Shown while a screen's code loads slowly. */
 export function Loading() {
   return (
     <output className={styles.loading} aria-busy="true">

@@ -7,12 +7,12 @@ import styles from './MenuSheet.module.css'
 interface MenuSheetProps {
   open: boolean
   onClose: () => void
-  /** Whose account it is, where somebody is signed in. */
+  /** The email of the signed-in user. */
   email: string | undefined
   onLogout: (() => void) | undefined
 }
 
-/** All links of the navigation, on a narrow screen. */
+/** All navigation links, for narrow screens. */
 export function MenuSheet({ open, onClose, email, onLogout }: MenuSheetProps) {
   const links = [...mainLinks, ...moreLinks, email ? profile : login]
   return (

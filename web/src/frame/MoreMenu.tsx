@@ -4,10 +4,10 @@ import { Icon } from '../ui/Icon.tsx'
 import { moreLinks } from './links.ts'
 import styles from './MoreMenu.module.css'
 
-/** How long the menu stays when the pointer has left it. */
+/** How long the menu stays open after the pointer has left it. */
 const closeDelayMs = 100
 
-/** The rest of the links. A mouse opens it by pointing; keys and fingers by its button, and Escape or a press beside it closes it. */
+/** The remaining links. Opens on hover, or by its button; Escape or a click outside closes it. */
 export function MoreMenu() {
   const listId = useId()
   const list = useRef<HTMLDivElement>(null)
@@ -43,7 +43,7 @@ export function MoreMenu() {
           lastPointer.current = event.pointerType
         }}
         onClick={(event) => {
-          // A mouse has opened it already by coming here; `detail` is 0 for keys.
+          // A mouse has opened it already by hovering; `detail` is 0 for the keyboard.
           if (event.detail === 0 || lastPointer.current !== 'mouse') return
           event.preventDefault()
           show(true)

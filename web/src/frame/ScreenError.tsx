@@ -3,7 +3,7 @@ import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Drawing } from '../ui/Drawing.tsx'
 import styles from './NotFound.module.css'
 
-/** A screen that could not be shown. Its code may be gone with an older version of the site: then only a new load helps. */
+/** A screen that failed to render. If its code was removed by a deployment, only a reload helps. */
 export function ScreenError({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const codeMissing = error instanceof TypeError && /module|import/i.test(error.message)

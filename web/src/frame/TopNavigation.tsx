@@ -9,28 +9,28 @@ import { MoreMenu } from './MoreMenu.tsx'
 import styles from './TopNavigation.module.css'
 
 interface TopNavigationProps {
-  /** Whose account it is, where somebody is signed in. */
+  /** The email of the signed-in user. */
   email?: string | undefined
   onLogout?: (() => void) | undefined
-  /** It will be known in a moment: where somebody was signed in before, the room is kept, so that nothing moves then. */
+  /** The session is loading: if a user was signed in before, the space is reserved, so that nothing moves. */
   expected?: boolean
 }
 
 /**
- * Fixed at the top of each page. A narrow screen has the way to the classes and to the account in it, and all links in a
+ * Fixed at the top of each page. Narrow screens show the links to the classes and the account, and all links in a
  * sheet.
  */
 export function TopNavigation({ email, onLogout, expected = false }: TopNavigationProps) {
   const [Sheet, setSheet] = useState<typeof MenuSheet>()
   const [sheetOpen, setSheetOpen] = useState(false)
   const openSheet = () =>
-    // A wide screen has no button for it.
+    // Wide screens have no button for it.
     import('./MenuSheet.tsx').then(
       (loaded) => {
         setSheet(() => loaded.MenuSheet)
         setSheetOpen(true)
       },
-      // It has the same links, and came with the page.
+      // The menu has the same links and is loaded with the page.
       () => document.getElementById('footer')?.focus(),
     )
   return (

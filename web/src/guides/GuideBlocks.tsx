@@ -4,7 +4,7 @@ import styles from '../reading/Blocks.module.css'
 import { CodeSample } from './CodeSample.tsx'
 import { WiringGuide } from './WiringGuide.tsx'
 
-/** What only guides have: circuits, sketches, and what to do when they do not work. */
+/** Blocks that only guides have: circuits, sketches, and troubleshooting. */
 export function showGuideBlock(block: OwnBlock) {
   switch (block.kind) {
     case 'sketch':

@@ -3,7 +3,7 @@ import type { Wiring } from '../reading/wiring.ts'
 import drawing from '../ui/Drawing.module.css'
 import styles from './WiringGuide.module.css'
 
-/** The drawing of a circuit beside the steps that lead to it. */
+/** The drawing of a circuit beside its building steps. */
 export function WiringGuide({ wiring }: { wiring: Wiring }) {
   return (
     <div className={styles.wiring}>

@@ -14,7 +14,7 @@ const pictures: Record<(typeof heroSlides)[number]['id'], ReactNode> = {
   guides: <Drawing of="guide-scene" />,
 }
 
-/** What the site has for a child, three slides in turn. */
+/** The hero: three slides in turn. */
 export function HeroSlider() {
   const { index, show, running, paused, setPaused, still, attention } = useCarousel(heroSlides.length, intervalMs)
   return (
@@ -62,7 +62,7 @@ export function HeroSlider() {
         </button>
         <button
           type="button"
-          // Its room stays where nothing moves: what is beside it does not, either.
+          // Reserves the space without motion too, so that nothing beside it moves.
           className={`${styles.control} ${still ? styles.still : ''}`}
           onClick={() => setPaused(!paused)}
         >

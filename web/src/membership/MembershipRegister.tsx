@@ -49,7 +49,7 @@ import { membershipCheckout, pendingUserOf, signUpOnce } from './register-member
 
 const termsMissing = 'The terms could not be loaded. Please try again in a moment.'
 
-/** The words that belong to terms: the server's own, or ours where they are of the same version. Undefined where neither is. */
+/** The text of terms: the server's, or ours if the version is the same. Undefined otherwise. */
 function wordsOf({ renewal, termsVersion }: AgreementTerms, known: MembershipPlans | undefined): string | undefined {
   if (!renewal) return undefined
   const { plan, amount } = renewal
@@ -66,7 +66,7 @@ const slotsQuery = queryOptions({
   staleTime: 5_000,
 })
 
-/** What checks the form is not needed before somebody types into it. */
+/** The validation is loaded when the user starts typing. */
 const loadChecks = () => import('./read-member.ts')
 
 const isPlan = (plan: string | undefined): plan is MembershipPlan => planNames.some((one) => one === plan)
@@ -130,7 +130,7 @@ function useSlots() {
   return { slots: data?.slots ?? [], isPending, isFetching, refetch }
 }
 
-/** What the account was made with, to read: what would be changed here now would not reach it. */
+/** The details of the account that was created, read-only: changes here would not reach it. */
 function AccountDetails({ made }: { made: PendingUser }) {
   return (
     <>
@@ -147,23 +147,23 @@ function AccountDetails({ made }: { made: PendingUser }) {
   )
 }
 
-/** A try that was refused with a way on. */
+/** A rejected attempt that offers a way to proceed. */
 interface Refused {
   way: Way
   member: Member | null
   agreed: AgreementTerms
-  /** What is agreed to now, word for word. */
+  /** The text of the terms that are offered now. */
   words: string
 }
 
-/** For somebody who is signed in it asks for the membership alone: the account is there, and the membership is for it. */
+/** A signed-in user only chooses the membership, which is for their account. */
 function RegistrationForm({ user }: { user: Session['user'] }) {
   const { plan: linkedPlan } = useSearch({ from: '/membership/register' })
   const [draft, setDraft] = useClientState<MemberValues>(noValues, () => {
     const stored = readMemberDraft()
     return isPlan(linkedPlan) ? { ...stored, plan: linkedPlan } : stored
   })
-  // They are in no draft.
+  // Passwords are never stored in a draft.
   const [passwords, setPasswords] = useState({ password: '', confirmPassword: '' })
   const [shown, setShown] = useState(false)
   const made = user ? undefined : pendingUserOf(draft.email)
@@ -185,7 +185,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
   const { slots, isPending, isFetching, refetch } = useSlots()
   const prices = useQuery({ ...plansQuery, enabled: useHydrated() })
   const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
-  // An agreement is to the words that stood there.
+  // The user agreed to this exact text.
   const [agreedTo, setAgreedTo] = useState<string>()
   const agreed = terms !== undefined && agreedTo === terms.terms
   const [refused, setRefused] = useState<Refused | null>(null)
@@ -226,7 +226,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
     }
   }
 
-  /** @param member null for who is signed in. */
+  /** @param member null for a signed-in user */
   const proceed = async (member: Member | null, agreed: AgreementTerms, words: string) => {
     const { plan, classDate } = values
     const payer = member
@@ -259,7 +259,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
   }
 
   const submit = () => {
-    // A person never sees it: what fills it in is no person.
+    // Hidden from people: only bots fill it in.
     if (decoy.current?.value || leaving) return
     form.submit(check)
   }
@@ -302,7 +302,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                   value={plan}
                   checked={values.plan === plan}
                   onChange={() => {
-                    // Other terms than those that were agreed to.
+                    // Each plan has its own terms.
                     setAgreedTo(undefined)
                     change({ plan })
                   }}
@@ -324,7 +324,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                     date: classDate,
                     startTime,
                     seatsLeft,
-                    // The account that is made may hold a seat of it already.
+                    // The created account may hold a seat already.
                     held: accountMade,
                   }))
             }
@@ -418,7 +418,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
               <div className={styles.decoy} aria-hidden="true">
                 <label>
                   Middle name
-                  {/* Password managers fill in what they know a name of: not what is read-only, or marked as not for them. */}
+                  {/* Password managers fill in known names, but not read-only fields, or those marked as not for them. */}
                   <input
                     ref={decoy}
                     type="text"
@@ -497,7 +497,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
         }}
         onClose={() => {
           setRefused(null)
-          // After the dialog has given the focus back: the button was disabled when it took it.
+          // After the dialog has returned the focus: the button was disabled when the dialog opened.
           setTimeout(() => proceedButton.current?.focus())
         }}
       >

@@ -31,7 +31,7 @@ import { planInShort, planName } from './membership-texts.ts'
 import styles from './MembershipSuccess.module.css'
 import { isUnknown, memberSeatQuery, outcomeQuery } from './queries.ts'
 
-/** What is paid is the server's to say; without a reference to ask it about, the page shows what this browser knows. */
+/** The server says what is paid; without a reference the page shows what this browser has stored. */
 export function MembershipSuccess() {
   const { reference } = useSearch({ from: '/success' })
   const [pending] = useState(readPendingUser)
@@ -66,7 +66,7 @@ function Page({ title, children }: { title: string; children: ReactNode }) {
 }
 
 interface ToWaiverProps {
-  /** Of a membership that this tab knows nothing else of. */
+  /** The id of a membership that this tab has no record of. */
   membershipId?: string | undefined
 }
 
@@ -99,7 +99,7 @@ interface MembershipTicketProps extends ToWaiverProps {
   givenName?: string | undefined
   plan: string
   classDate: string
-  /** Null where it is not known. */
+  /** Null if unknown. */
   startTime: string | null
   children?: ReactNode
 }
@@ -132,11 +132,11 @@ function Moment({ classDate, startTime }: Pick<MembershipTicketProps, 'classDate
 }
 
 interface MembershipStepsProps extends Pick<MembershipTicketProps, 'classDate' | 'startTime'> {
-  /** Where the code of an account went that is not confirmed yet. */
+  /** The destination of the confirmation code, if the account is not confirmed yet. */
   toConfirm?: string | undefined
 }
 
-/** From the payment to the members' first class. */
+/** The steps from the payment to the members' first class. */
 function MembershipSteps({ classDate, startTime, toConfirm }: MembershipStepsProps) {
   const steps: NextStep[] = [
     { title: 'Sign the waiver', text: 'You read and sign it as the parent or guardian. It takes a few minutes.' },
@@ -179,7 +179,7 @@ const refusals: Record<NonNullable<MembershipOutcome['refusal']>, string> = {
   amount_mismatch: 'The payment was not for the price of the membership.',
 }
 
-/** What the server says of the payment with this reference. */
+/** The server's status of the payment with this reference. */
 function Asked({ reference, pending }: { reference: string; pending: PendingUser | undefined }) {
   const { data, error, errorUpdateCount } = useQuery(outcomeQuery(reference))
   const isMember = data?.status === 'confirmed'
@@ -352,7 +352,7 @@ function rowsOfMember(pending: PendingUser): DetailsRow[] {
   ])
 }
 
-/** What the waiver's page reads; without a reference nobody can be asked about it. */
+/** The record for the waiver page; without a reference it cannot be verified. */
 const recordOfMember = (membershipId: string, member: PendingUser) =>
   recordOfMembership(membershipId, {
     guardianName: `${member.given_name} ${member.family_name}`.trim(),
@@ -368,7 +368,7 @@ interface MemberProps {
   pending: PendingUser
   plan: string
   rows: DetailsRow[]
-  /** Of the membership, where it is known. */
+  /** The membership's id, if known. */
   reference?: string
   startTime?: string | null
 }

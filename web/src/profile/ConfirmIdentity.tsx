@@ -48,7 +48,7 @@ export function ConfirmIdentity({ profile }: { profile: Profile }) {
 
 interface ProofProps {
   profile: Profile
-  /** Of the password's field. */
+  /** The id of the password field. */
   fieldId: string
   onProven: () => void
   onCancel: () => void

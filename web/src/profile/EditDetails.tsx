@@ -11,13 +11,13 @@ import { type ProfileValues, readProfileChange } from './read-profile.ts'
 
 interface EditDetailsProps {
   profile: Profile
-  /** With the new email address, where it was changed. */
+  /** Called with the new email, if it was changed. */
   onSaved: (newEmail?: string) => void
   onCancel: () => void
 }
 
 export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
-  // As the form began: what another tab changes meanwhile is no change that was made here.
+  // The initial values: a change in another tab is not a change made here.
   const [before] = useState<ProfileValues>(() => {
     const { email, givenName, familyName, birthdate, phoneNumber, address } = profile
     return { email, givenName, familyName, birthdate, phoneNumber, address }
@@ -60,7 +60,7 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
       />
       <Field {...form.field('birthdate')} label="Birthdate" type="date" max={latestBirthdate} autoComplete="bday" />
       <Field {...form.field('phoneNumber')} label="Phone number" type="tel" inputMode="tel" autoComplete="tel" />
-      {/* No browser keeps a whole address in one line: it would put the street in its place. */}
+      {/* No `autoComplete` token stands for a whole address: browsers would fill in the street only. */}
       <Field {...form.field('address')} label="Address" autoComplete="off" />
       <Row>
         <Button type="submit" pending={form.pending}>

@@ -92,7 +92,7 @@ function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }
 function Account({ userId }: { userId: string }) {
   useEffect(adoptSignedInAccount, [])
   const { data: profile, isError, isFetching, refetch } = useQuery(profileQuery(userId))
-  // It stands first: what is below it would move when it comes. Where it does not come at once, nothing waits for it.
+  // At the top, where it would move what is below it if it came later. The rest does not wait for it on failure.
   const membership = useQuery(membershipQuery(userId))
   if (isError && !profile) return <Unreachable retry={() => void refetch()} pending={isFetching} />
   if (!profile || (membership.isPending && membership.failureCount === 0)) return <Waiting />
@@ -101,11 +101,11 @@ function Account({ userId }: { userId: string }) {
 
 function Known({ profile, userId }: { profile: ProfileAnswer; userId: string }) {
   useEffect(() => {
-    // The heading that had the focus went with the waiting.
+    // The focused heading was removed with the loading state.
     if (document.activeElement === document.body) focusHeading()
   }, [])
   const { givenName, familyName } = profile
-  // What one logs in with: a new address is none before its code is given.
+  // The email to log in with: a new one counts once it is verified.
   const email = profile.formerEmail ?? profile.email
   const name = `${givenName} ${familyName}`.trim()
   return (

@@ -23,7 +23,7 @@ const factors: { type: MfaType; name: string; detail: string }[] = [
   },
 ]
 
-/** What has to be true of the account before a factor can be turned on. */
+/** What a factor requires before it can be turned on. */
 function missingFor(type: MfaType, profile: Profile): string | undefined {
   if (type === 'SMS' && !profile.phoneNumberVerified) return 'Verify your phone number first.'
   if (type === 'EMAIL' && !profile.emailVerified) return 'Verify your email first.'

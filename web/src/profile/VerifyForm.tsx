@@ -12,7 +12,7 @@ import { Inset } from '../ui/Section.tsx'
 
 export type VerifiedAttribute = 'email' | 'phone_number'
 
-/** Sends a code; says where it went. */
+/** Sends a code, and returns the message about it. */
 export async function sendVerification(attribute: VerifiedAttribute): Promise<string> {
   const { delivery } = await api('/api/profile/verification', {
     method: 'POST',
@@ -24,13 +24,13 @@ export async function sendVerification(attribute: VerifiedAttribute): Promise<st
 
 interface VerifyFormProps {
   attribute: VerifiedAttribute
-  /** What is known of the code that is on its way. */
+  /** The message about the code that was sent. */
   sent: string
   onDone: () => void
   onCancel: () => void
 }
 
-/** Takes the code that proves an address or a number. */
+/** Verifies an email or a phone number by a code. */
 export function VerifyForm({ attribute, sent, onDone, onCancel }: VerifyFormProps) {
   const form = useForm(useState({ code: '' }), 'Something went wrong.')
   const { code } = form.values

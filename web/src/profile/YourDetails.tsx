@@ -9,7 +9,7 @@ import { Item, Items, Section } from '../ui/Section.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { sendVerification, type VerifiedAttribute, VerifyForm } from './VerifyForm.tsx'
 
-// What checks the fields comes with the form.
+// Imported together with its validation.
 const EditDetails = lazy(async () => ({ default: (await import('./EditDetails.tsx')).EditDetails }))
 
 const notSet = 'Not set'

@@ -1,10 +1,10 @@
 import type { ProofForm } from '@robokids/contracts/proof'
 import { api, ApiError, type Call } from '../api/api.ts'
 
-// Forms alone need it, and only once they are filled in.
+// Imported on demand: only forms need it.
 const loadProver = () => import('./prover.ts')
 
-/** A form is being filled in: its proof of work is to be ready when it is sent. */
+/** Called while a form is filled in, so that its proof of work is ready when it is sent. */
 export function prepareProof(form: ProofForm): void {
   loadProver().then(
     ({ prepare }) => void prepare(form),
@@ -18,7 +18,7 @@ export async function provenApi<T>(form: ProofForm, path: `/api/${string}`, call
   return prover ? prover.sendProven(form, (headers) => api(path, { ...call, headers })) : api(path, call)
 }
 
-/** As `api`, for what asks for a proof only now and then: with a password it does while many log in. */
+/** Calls `api` for requests that need a proof only sometimes: sign-ins with a password do under load. */
 export async function provenWhereAsked<T>(form: ProofForm, path: `/api/${string}`, call: Call<T>): Promise<T> {
   try {
     return await api(path, call)

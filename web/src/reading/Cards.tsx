@@ -5,7 +5,7 @@ import type { PlaceCard, Card } from './blocks.ts'
 import styles from './Cards.module.css'
 import { OutsideLink } from './OutsideLink.tsx'
 
-/** Articles, guides and places: each card is one link, wherever it is pressed. */
+/** Cards for articles, guides and places: the whole card is a link. */
 export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
   return (
     <ul className={styles.cards}>
@@ -21,7 +21,7 @@ export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
                 {card.date && (
                   <span>
                     {' · '}
-                    {/* The weekday would take a second line in a narrow card, and says nothing here. */}
+                    {/* Without the weekday, which would take a second line in a narrow card. */}
                     <time dateTime={card.date}>{formatDay(card.date)}</time>
                   </span>
                 )}

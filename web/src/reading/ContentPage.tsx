@@ -7,7 +7,7 @@ import { Blocks, type BlocksProps } from './Blocks.tsx'
 import styles from './ContentPage.module.css'
 import { PriceContext, RichText } from './RichText.tsx'
 
-/** A page that is read: an article, a guide, a legal text, a list of them. What it says is data. */
+/** A content page: an article, a guide, a legal text, or a list of them. Its content is data. */
 export function ContentPage({ content, ownBlock }: { content: Content; ownBlock?: BlocksProps['ownBlock'] }) {
   const { kicker, title, lead, date, picture, accent, parent, opening, sections, contents, articles, numbered, next } =
     content
@@ -100,6 +100,6 @@ export function ContentPage({ content, ownBlock }: { content: Content; ownBlock?
   return content.showPrice ? <PriceContext value={content.showPrice}>{page}</PriceContext> : page
 }
 
-/** Cards that do not stand side by side beside their heading: they take the page's whole width. */
+/** Too many cards for the column beside the heading: they take the page's full width. */
 const isWide = (block: Block) =>
   typeof block === 'object' && 'kind' in block && block.kind === 'cards' && block.cards.length > 2

@@ -32,7 +32,7 @@ import { type RegistrationRecord, recordOfSearch, recordOfView, savedRecord, sav
 import { classRow, familyRows, startRow } from './registration-rows.tsx'
 import { useRegistration } from './use-registration.ts'
 
-/** What is paid is the server's to say; without a reference to ask it about, the page shows what it was given. */
+/** The server says what is paid; without a reference the page shows the record that it was given. */
 export function Confirmation() {
   // The page has two addresses.
   const search = useSearch({ strict: false })
@@ -58,15 +58,15 @@ function NoData() {
   )
 }
 
-/** Nothing is known of a payment here, nor of a registration: a link can say whatever its writer likes. */
+/** The record is unverified: anyone can write such a link. */
 function UnverifiedConfirmation({ record }: { record: RegistrationRecord }) {
   const [given] = useState(record)
   useEffect(() => {
-    // What has no email cannot be signed for.
+    // Without an email it cannot be signed.
     if (given.email !== '') saveSessionRecord({ ...given, timestamp: new Date().toISOString() })
   }, [given])
   return (
-    // The heading is the specified one all the same.
+    // The heading is specified.
     <StatusPage step="register" title="You're Registered">
       <Notice title="We have not checked these details.">
         <p>
@@ -140,7 +140,7 @@ const picturesOf = (classType: string) =>
     ? { picture: <LevelRobot classType={classType} />, accent: levels[classType].accent }
     : { picture: <Drawing of="class-scene" /> }
 
-/** From the payment to the first class. */
+/** The steps from the payment to the first class. */
 function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: RegistrationView): NextStep[] {
   const signed = waiverSignedAt !== null
   const to = address.city === '' ? '' : ` to ${address.city}, ${address.state}`
@@ -181,7 +181,7 @@ function ConfirmationDetails({ view }: { view: RegistrationView }) {
   )
 
   useEffect(() => {
-    // The waiver page reads it; once the waiver is signed it has been removed for good.
+    // The record for the waiver page, which is removed once the waiver is signed.
     if (view.status === 'confirmed') saveSessionRecord(recordOfView(view))
     recordPaymentStarted(view.registrationId)
   }, [view])

@@ -39,7 +39,7 @@ function expiredText({ charged, refund }: Extract<DisplayStatus, { kind: 'expire
   return charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'
 }
 
-/** While the bank looks into the payment of a registration that keeps its seat. */
+/** The payment is disputed; the registration keeps its seat. */
 export function DisputedNotice({ children }: { children?: ReactNode }) {
   return (
     <Notice title={disputedNote.title} live>
@@ -52,7 +52,7 @@ export function DisputedNotice({ children }: { children?: ReactNode }) {
 interface EndedOutcomeProps {
   view: RegistrationView
   displayStatus: EndedStatus
-  /** Another way on from an expired one, above the way back to the form. */
+  /** Further actions for an expired registration, above the link to the form. */
   children?: ReactNode
 }
 

@@ -42,7 +42,7 @@ export function Payment() {
   return saved ? <PaymentOfRecord record={saved} /> : <NothingSaved />
 }
 
-/** Of what this browser remembers without a reference to ask about: whether it is paid, nobody can tell here. */
+/** A stored record without a reference: whether it is paid is unknown. */
 function PaymentOfRecord({ record }: { record: RegistrationRecord }) {
   const { classType } = record
   const classes = useQuery(classesQuery)
@@ -163,7 +163,7 @@ function PaymentFor({ view }: { view: RegistrationView }) {
   )
 }
 
-/** What is agreed to by paying: frozen in a checkout that is open; the price of the day where a new one is made. */
+/** The terms that paying agrees to: those of an open checkout, or else the current price. */
 function useTerms({ checkout, classType, startDate, children }: RegistrationView): AgreementTerms | undefined {
   const classes = useQuery(classesQuery)
   const level = classType === 'membership' ? undefined : classType
@@ -287,7 +287,7 @@ function Payable({
         }}
         onClose={() => {
           setRefused(null)
-          // After the dialog has given the focus back: the button was disabled when it took it.
+          // After the dialog has returned the focus: the button was disabled when the dialog opened.
           setTimeout(() => payButton.current?.focus())
         }}
       />

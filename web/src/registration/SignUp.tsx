@@ -22,7 +22,7 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
   const content = signUpContent[classType]
   const classes = useQuery(classesQuery)
   const offer = classes.data && offerOf(classes.data, classType)
-  // What is shown stays when it cannot be asked again.
+  // A failed refetch keeps the current data.
   const failed = classes.isError && !classes.data
 
   return (
@@ -88,9 +88,9 @@ interface FactsProps {
   programLength: string
 }
 
-/** The price, how long it goes on, the box and the way on; the dates with the seats left come next: before anything else is asked. */
+/** The price, the length, the kit and the link to the form; the dates with their seats follow before any other field. */
 function Facts({ content, offer, failed, programLength }: FactsProps) {
-  // What comes has the same room kept for it, so that nothing below moves.
+  // The space is reserved, so that nothing below moves.
   const waiting = failed ? (
     'Not loaded'
   ) : (

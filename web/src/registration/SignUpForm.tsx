@@ -43,10 +43,10 @@ function focusField(field: string) {
   document.getElementById(idOf(field))?.focus()
 }
 
-/** What checks the form is as large as the form, and not needed before somebody types into it. */
+/** The validation is as large as the form, and loaded when the user starts typing. */
 const loadChecks = () => import('./read-content.ts')
 
-/** A try that was refused with a way on. */
+/** A rejected attempt that offers a way to proceed. */
 interface Refused {
   way: Way
   content: RegistrationContent
@@ -55,9 +55,9 @@ interface Refused {
 
 interface SignUpFormProps {
   classType: LevelClassType
-  /** Undefined while it loads, and where it cannot be loaded. */
+  /** Undefined while loading, and when that fails. */
   offer: LevelOffer | undefined
-  /** It cannot be loaded. */
+  /** Loading failed. */
   failed: boolean
 }
 
@@ -66,7 +66,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   const { startDate: linkedDate } = useSearch({ strict: false })
   const { values, keep, clearStoredDraft } = useSignUpValues(linkedDate)
   const { pending, message, errors, showError, clearError, submit } = useSubmit('Something went wrong.')
-  /** How often it was not sent, as fields are wrong. */
+  /** How often it was not sent because of invalid fields. */
   const [refusals, setRefusals] = useState(0)
   const [refused, setRefused] = useState<Refused | null>(null)
   const { leaving, leaveFor } = useExternalRedirect()
@@ -88,7 +88,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   }
 
   const changeChildren = (children: ChildValues[]) => {
-    // The fields of siblings are numbered: what is said of one must not end at another.
+    // The fields of siblings are numbered: an error must not move to another child.
     change({ children }, ...fieldsInOrder(maxChildren).filter((field) => field.startsWith('siblings.')))
   }
 
@@ -101,7 +101,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
     if (first) focusField(first)
   }
 
-  /** What only the dates on sale can tell; the seats of one's own earlier try do not stand in one's way. */
+  /** Validates the date against those on sale. The seats of the family's own earlier attempt do not count. */
   const dateError = (): string | undefined => {
     if (!offer) return undefined
     if (!chosen) return 'Choose a date.'
@@ -124,7 +124,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
       const way = wayOnFrom(error)
       if (way) setRefused({ way, content, agreed })
       else reject(error)
-      // Seats may have gone meanwhile, and prices may have changed.
+      // Seats and prices may have changed.
       void queryClient.invalidateQueries(classesQuery)
     }
   }
@@ -148,16 +148,16 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
 
   const chooseDate = (startDate: string) => {
     change({ startDate }, 'startDate')
-    // The date that led here is not the one any more.
+    // The linked date is no longer selected.
     if (linkedDate) void navigate({ to: '.', search: {}, replace: true, resetScroll: false })
   }
 
   const backToForm = () => {
     const first = fieldsInOrder(values.children.length).find((field) => errors[field])
-    // What is wrong with the fields stays marked.
+    // Keep the errors of the fields.
     showError(null, errors)
     setRefused(null)
-    // After the dialog has given the focus back: the button was disabled when it took it.
+    // After the dialog has returned the focus: the button was disabled when the dialog opened.
     setTimeout(() => (first ? focusField(first) : submitButton.current?.focus()))
   }
 
@@ -347,7 +347,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   )
 }
 
-/** The dates on sale; of those that are full the one that this very form may hold seats of can be chosen all the same. */
+/** The dates on sale; a full date can be chosen if this form may hold its seats. */
 const datesOf = ({ sessions }: LevelOffer, classType: LevelClassType) =>
   sessions.map(({ date, startTime, seatsLeft }) => ({
     date,
@@ -356,7 +356,7 @@ const datesOf = ({ sessions }: LevelOffer, classType: LevelClassType) =>
     held: seatsLeft === 0 && mayHoldSeats(classType, date),
   }))
 
-/** What the page shows of it: what is agreed to by going on. */
+/** The displayed terms, which the user agrees to by continuing. */
 function termsOf({ price, siblingJoinsFree }: LevelOffer, { classType, startDate, siblings }: RegistrationContent) {
   const children = 1 + siblings.length
   return registrationTerms({ classType, startDate, children, siblingJoinsFree, unitAmount: price.amount })

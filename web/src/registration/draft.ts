@@ -5,19 +5,19 @@ import type { RegistrationContent } from './registration-content.ts'
 import { emptyValues, type SignUpValues } from './sign-up-values.ts'
 
 const sentKey = 'roboKidsSignUpSent'
-/** A family that goes back and forth between levels and dates; older ones are not met again. */
+/** Enough for a family that goes back and forth between levels and dates. */
 const sentKept = 8
 
 interface Sent {
   id: string
   content: Partial<Record<string, unknown>>
-  /** The server answered that it holds nothing under this id. */
+  /** The server confirmed that it holds no seats under this id. */
   refused?: boolean
-  /** Another one has taken its place: it holds nothing any more. */
+  /** It was replaced, and holds no seats any more. */
   replaced?: boolean
-  /** The parent has been to pay for it. */
+  /** Its payment was started. */
   beingPaid?: boolean
-  /** The server answered that it holds seats for it. Where it did not answer, it may hold some or none. */
+  /** The server confirmed that it holds seats. Without a response it may hold some or none. */
   held?: boolean
 }
 
@@ -46,7 +46,7 @@ const saveSent = (sent: Sent[]) => session.set(sentKey, JSON.stringify(sent.slic
 const mark = (id: string, marks: Partial<Sent>) =>
   saveSent(readSent().map((entry) => (entry.id === id ? { ...entry, ...marks } : entry)))
 
-/** What was typed in this tab, by a guest or by this account, or else in any tab by this account. */
+/** The draft of this tab, by a guest or by this account, or else the account's from any tab. */
 function findDraft(userId: string | null): unknown {
   const ofTab = readJson(signUpDraftKey)
   if (isObject(ofTab) && (ofTab['of'] === undefined || ofTab['of'] === userId)) return ofTab

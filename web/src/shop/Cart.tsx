@@ -24,11 +24,11 @@ import { shopQuery } from './shop-query.ts'
 interface CartProps {
   items: CartItem[]
   products: Product[]
-  /** Something was taken out of it, or put back. */
+  /** Called after an item was removed or restored. */
   onChanged: (told: Toasted | null) => void
 }
 
-/** What is in the cart, what it costs together, and the way to pay for it. */
+/** The cart's items, total and checkout button. */
 export function Cart({ items, products, onChanged }: CartProps) {
   const queryClient = useQueryClient()
   const { leaving, leaveFor } = useExternalRedirect()
@@ -63,7 +63,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
     )
   }
 
-  /** What the cart shows: what is agreed to by going on. */
+  /** The displayed terms, which checking out agrees to. */
   const shown = orderTerms(lines.map(({ id, quantity, amount }) => ({ sku: id, quantity, unitAmount: amount })))
 
   const checkOut = async (agreed: AgreementTerms) => {
@@ -86,10 +86,10 @@ export function Cart({ items, products, onChanged }: CartProps) {
   }
 
   const backToCart = () => {
-    // It is kept although it was ordered: as an order of its own.
+    // The cart is kept although it was ordered: as a separate order.
     if (refused?.way.kind === 'paid before') forgetSentOrder()
     setRefused(null)
-    // After the dialog has given the focus back: the button was disabled when it took it.
+    // After the dialog has returned the focus: the button was disabled when the dialog opened.
     setTimeout(() => checkOutButton.current?.focus())
   }
 

@@ -14,7 +14,7 @@ interface NoticeDialogProps {
   onClose: () => void
 }
 
-/** Asks whom to tell when a product can be had. */
+/** Asks for the email for a stock alert. */
 export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
   const [values, setValues] = useState({ email: '' })
   const change = (changed: typeof values) => {

@@ -11,7 +11,7 @@ import { noticeAnswer } from './answers.ts'
 import styles from './OrderPage.module.css'
 import { isUnknown, noticeQuery } from './queries.ts'
 
-/** Where the mail about a request for news leads. Opening it changes nothing: mail programs open links by themselves. */
+/** The page that the stock alert mail links to. Opening it changes nothing: mail programs open links by themselves. */
 export function NoticePage() {
   const { reference = '' } = useSearch({ from: '/shop/notice' })
   const queryClient = useQueryClient()

@@ -20,7 +20,7 @@ import { isUndecided, isUnknown, orderQuery } from './queries.ts'
 
 const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
 
-/** Where the card page leads back to: what is really paid is the server's to say. */
+/** The return page of the payment: the server says what was paid. */
 export function OrderPage() {
   const { reference } = useSearch({ from: '/shop/success' })
   return reference ? <OrderLoader reference={reference} /> : <Unknown />

@@ -13,23 +13,23 @@ interface ProductCardProps {
   /** Its own page. */
   to?: PagePath
   drawing: DrawingName
-  /** It stands where the page begins. */
+  /** It is at the top of the page. */
   first?: boolean
   accent: Accent
   price: Money
-  /** Without cents where there are none. */
+  /** Whole dollars are shown without cents. */
   wholePrice: boolean
-  /** There are dearer ones. */
+  /** The price is the lowest of several. */
   from?: boolean
-  /** Short words about how it stands. */
+  /** A short status. */
   marks: string[]
   text: string
   points: string[]
-  /** What can be done about it. */
+  /** Actions. */
   children: ReactNode
 }
 
-/** A thing of the shop: what it is, how it stands, what it costs. */
+/** A product: name, status and price. */
 export function ProductCard({
   name,
   to,

@@ -15,13 +15,13 @@ import { shopQuery } from './shop-query.ts'
 
 const NoticeDialog = lazy(async () => ({ default: (await import('./NoticeDialog.tsx')).NoticeDialog }))
 
-/** One thing of the shop, with all that is to be said of it. */
+/** The page of one product. */
 export function ProductPage({ sku }: { sku: ProductSku }) {
   const shop = useQuery(shopQuery)
   const [toast, setToast] = useState<Toasted | null>(null)
   const [awaited, setAwaited] = useState<Product | null>(null)
   const content = shopProducts.find((product) => product.sku === sku)
-  // Until the server has said what is true today, it is as the shop opened with it.
+  // Shows the opening state until the server's response.
   const today: Product | undefined = shop.data
     ? shop.data.products.find((product) => product.sku === sku)
     : { sku, ...openingProducts[sku], currency: 'usd' }

@@ -15,7 +15,7 @@ import { classKits, shopProducts, stateNames } from './shop-products.ts'
 import { shopQuery } from './shop-query.ts'
 import styles from './Shop.module.css'
 
-// They come when somebody wants them.
+// Imported on demand.
 const Cart = lazy(async () => ({ default: (await import('./Cart.tsx')).Cart }))
 const NoticeDialog = lazy(async () => ({ default: (await import('./NoticeDialog.tsx')).NoticeDialog }))
 
@@ -27,7 +27,7 @@ export function Shop() {
   const [toast, setToast] = useState<Toasted | null>(null)
   const cartHeading = useRef<HTMLHeadingElement>(null)
   const [awaited, setAwaited] = useState<Product | null>(null)
-  // Until the server has said what is true today, the shop shows what it opened with.
+  // Shows the opening products until the server's response.
   const products =
     shop.data?.products ?? shopProducts.map(({ sku }): Product => ({ sku, ...openingProducts[sku], currency: 'usd' }))
 

@@ -5,7 +5,7 @@ import { askAgainMs } from '../api/ask-again.ts'
 import { returnedQuery } from '../checkout/returned.ts'
 import { noticeAnswer, orderAnswer } from './answers.ts'
 
-/** Whether news of it is still to come by itself. */
+/** Whether its status may still change by itself. */
 export function isUndecided({ status, checkout }: Order): boolean {
   return status === 'unpaid' && ['creating', 'open', 'processing'].includes(checkout.status)
 }

@@ -6,7 +6,7 @@ interface AccordionProps {
   items: readonly { question: string; answer: ReactNode }[]
 }
 
-/** Questions that unfold their answers; the browser's own element, so that find-in-page opens them too. */
+/** Expandable questions; native `details`, which find-in-page opens too. */
 export function Accordion({ items }: AccordionProps) {
   return (
     <div className={styles.accordion}>

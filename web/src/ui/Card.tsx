@@ -5,7 +5,7 @@ export type Accent = 'green' | 'blue' | 'violet' | 'orange'
 
 interface CardProps extends ComponentProps<'div'> {
   as?: ElementType
-  /** A level's colour, as a band along the top. */
+  /** A level's color, as a band along the top. */
   accent?: Accent | undefined
 }
 

@@ -5,13 +5,13 @@ import { Modal } from './Modal.tsx'
 interface DialogProps {
   open: boolean
   title: string
-  /** An `alertdialog` comes without a press: it is read from its title on, and a press that was meant for the page does nothing in it. */
+  /** An `alertdialog` opens by itself: it gets the focus at its title, so that input meant for the page does nothing in it. */
   role?: 'alertdialog'
   onClose: () => void
   children: ReactNode
 }
 
-/** A question that has to be answered, or closed, before one goes on. */
+/** A modal question. */
 export function Dialog({ open, title, role, onClose, children }: DialogProps) {
   const titleId = useId()
   const heading = useRef<HTMLHeadingElement>(null)

@@ -4,11 +4,11 @@ import styles from './Labelled.module.css'
 
 export interface LabelProps {
   label: ReactNode
-  /** Below the control: what is wanted, and why. */
+  /** Help text below the control. */
   hint?: ReactNode
-  /** What is wrong, in words that help. */
+  /** The error, in words that help. */
   error?: string | undefined
-  /** Marks the field as one that may stay empty. */
+  /** Marks the field as optional. */
   optional?: boolean
 }
 
@@ -19,7 +19,7 @@ interface ControlAttributes {
   'aria-invalid'?: true
 }
 
-/** Label above, hint below, error beside: the frame that every control of a form stands in. */
+/** A form control with its label, hint and error. */
 export function Labelled({
   label,
   hint,

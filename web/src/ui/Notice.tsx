@@ -11,7 +11,7 @@ interface NoticeProps {
   kind?: keyof typeof signs
   title?: ReactNode
   children?: ReactNode
-  /** Read out when it appears; leave it away for what is there from the start. */
+  /** Announced when it appears; not for notices that are there from the start. */
   live?: boolean
 }
 

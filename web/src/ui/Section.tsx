@@ -4,12 +4,12 @@ import styles from './Section.module.css'
 
 interface SectionProps {
   title: string
-  /** What it is for. */
+  /** A short introduction. */
   lead?: ReactNode
   children: ReactNode
 }
 
-/** One part of the account. */
+/** A section of the profile page. */
 export function Section({ title, lead, children }: SectionProps) {
   const headingId = useId()
   return (
@@ -25,17 +25,17 @@ export function Section({ title, lead, children }: SectionProps) {
 
 interface ItemProps {
   name: ReactNode
-  /** A word on its state. */
+  /** Its state, in a word. */
   badge?: string | undefined
-  /** The badge tells of what is not settled. */
+  /** The badge is about something unsettled. */
   open?: boolean
   detail?: ReactNode
-  /** What has to be known of it for now. */
+  /** A note below it. */
   note?: string | undefined
   children?: ReactNode
 }
 
-/** A line of a list: what it is, and what can be done with it. */
+/** A list item with its actions. */
 export function Item({ name, badge, open = false, detail, note, children }: ItemProps) {
   return (
     <li className={styles.item}>
@@ -54,7 +54,7 @@ export function Item({ name, badge, open = false, detail, note, children }: Item
 
 interface ItemsProps {
   label: string
-  /** What an item says counts more than what it is called. */
+  /** The details are more important than the names. */
   facts?: boolean
   children: ReactNode
 }
@@ -67,7 +67,7 @@ export function Items({ label, facts = false, children }: ItemsProps) {
   )
 }
 
-/** A small form that opens within a section. */
+/** A form that opens within a section. */
 export function Inset({ children }: { children: ReactNode }) {
   return <div className={styles.inset}>{children}</div>
 }

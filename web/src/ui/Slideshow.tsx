@@ -11,7 +11,7 @@ export interface Slide {
 interface SlideshowProps {
   label: string
   slides: readonly Slide[]
-  /** How long each slide stays. */
+  /** How long each slide is shown. */
   intervalMs: number
 }
 

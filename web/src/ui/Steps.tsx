@@ -8,7 +8,7 @@ const steps = [
   { id: 'kit', label: 'Kit ships' },
 ] as const
 
-/** Where one is on the way from the form to the kit; those before `current` are done. */
+/** The steps from the form to the kit; those before `current` are done. */
 export function Steps({ current }: { current: (typeof steps)[number]['id'] }) {
   const at = steps.findIndex(({ id }) => id === current)
   return (

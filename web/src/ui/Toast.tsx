@@ -6,10 +6,10 @@ import { useAttention } from './use-attention.ts'
 /** How long it stays. The timer restarts after hover, focus, or a visit to another tab. */
 const staysMs = 7_000
 
-/** What was done, in a sentence. Each is a new object: the same words again are news again. */
+/** A message about what was done. Each is a new object, so that the same text is announced again. */
 export interface Toasted {
   text: string
-  /** A link or a button: where it is, or how to undo it. */
+  /** A link to the result, or a button to undo it. */
   action?: ReactNode
 }
 
@@ -19,8 +19,8 @@ interface ToastProps {
 }
 
 /**
- * Says what has just been done, without taking the focus. It is read out, leaves by itself, and can be put away; what has to
- * be read is no toast but a `Notice` or an `Alert`.
+ * Announces what has just been done, without taking the focus. It disappears by itself, and can be closed; for what has to
+ * be read, use a `Notice` or an `Alert`.
  */
 export function Toast({ message, onClose }: ToastProps) {
   const { held, attention } = useAttention()
@@ -58,7 +58,7 @@ export function Toast({ message, onClose }: ToastProps) {
         if (event.key === 'Escape') close()
       }}
     >
-      {/* It is there before there is something to say: only so is that read out. */}
+      {/* A live region has to exist before its text appears. */}
       <output className={styles.text}>{message?.text}</output>
       {message && (
         <>

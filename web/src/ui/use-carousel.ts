@@ -20,7 +20,7 @@ export function useCarousel(count: number, intervalMs: number) {
   const still = useSyncExternalStore(
     followReducedMotion,
     () => window.matchMedia(reducedMotion).matches,
-    // The prerendered page does not know.
+    // Unknown in the prerendered page.
     () => false,
   )
   const running = !paused && !held && !still
@@ -41,7 +41,7 @@ export function useCarousel(count: number, intervalMs: number) {
     setPaused,
     /** Reduced motion: there is nothing to pause. */
     still,
-    /** For what surrounds the slides and their controls. */
+    /** Props for the element around the slides and their controls. */
     attention,
   }
 }

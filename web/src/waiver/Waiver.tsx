@@ -25,7 +25,7 @@ import { Notice } from '../ui/Notice.tsx'
 import styles from './Waiver.module.css'
 import { type Done, WaiverForm } from './WaiverForm.tsx'
 
-/** `?reference=` names a registration, `?membership=` a membership; else it is about what this tab remembers. */
+/** `?reference=` names a registration, `?membership=` a membership; otherwise the record stored in this tab is used. */
 export function Waiver() {
   // The page has two addresses.
   const { reference, membership } = useSearch({ strict: false })
@@ -47,7 +47,7 @@ export function Waiver() {
   )
 }
 
-/** Nothing can be signed here: says why, and goes to the form. */
+/** Nothing can be signed: says why, and leads to the form. */
 function BackToForm({ message }: { message: string }) {
   const navigate = useNavigate()
   return (
@@ -77,7 +77,7 @@ function SignReferenced({ reference }: { reference: string }) {
   }
 }
 
-/** A registration whose state the server tells, where it knows it: the waiver may be signed, or may not be due any more. */
+/** A registration with its status from the server: the waiver may be signed already, or no longer due. */
 function Sign({ record }: { record: RegistrationRecord }) {
   const [done, setDone] = useState<Done | null>(null)
   const watched = useRegistration(record.registrationId || null)
@@ -125,7 +125,7 @@ function Sign({ record }: { record: RegistrationRecord }) {
   )
 }
 
-/** A member's, whom no registration is known of: the server tells which session it is for, and whether it is signed. */
+/** A membership's waiver: the server says which session it is for, and whether it is signed. */
 function SignMembership({ record: known }: { record: RegistrationRecord }) {
   const { registrationId: membershipId } = known
   const [done, setDone] = useState<{ how: Done; record: RegistrationRecord } | null>(null)
@@ -194,7 +194,7 @@ interface SignedByProps extends NonNullable<MemberSeat['signed']> {
   onAgain: () => void
 }
 
-/** For the membership's own account: somebody else who had its link may have signed. */
+/** For the membership's own account, as somebody else with the link may have signed. */
 function SignedBy({ guardianName, childNames, onAgain }: SignedByProps) {
   return (
     <Card className={styles.signedBy ?? ''}>
@@ -216,7 +216,7 @@ interface ThanksProps {
   done: Done
   record: RegistrationRecord
   children?: ReactNode
-  /** It takes the place of the form, which was longer. */
+  /** It replaces the form, which was longer. */
   arriving?: boolean
 }
 

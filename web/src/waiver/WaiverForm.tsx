@@ -26,7 +26,7 @@ import { waiverPayload } from './waiver-payload.ts'
 import styles from './WaiverForm.module.css'
 import { WaiverText } from './WaiverText.tsx'
 
-/** `signed before`: there was nothing left to sign. */
+/** `signed before`: it had been signed already. */
 export type Done = 'sent' | 'signed before'
 
 /** Fields that a member's record may lack, and that the form then asks for. */
@@ -43,9 +43,9 @@ const idOf = (field: string) => `waiver-${field}`
 interface WaiverFormProps {
   record: RegistrationRecord
   startTime: string | undefined
-  /** The signature of a membership that this one takes the place of. */
+  /** The signature of a membership that this one replaces. */
   replaces?: string | undefined
-  /** With what was signed for. */
+  /** Called with the record that was signed for. */
   onDone: (done: Done, signed: RegistrationRecord) => void
 }
 
@@ -53,10 +53,10 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
   const isMember = isOfMember(known)
   const form = useForm(useState({ guardianName: '', childName: '', childAge: '' }), problem)
   const { pending, message, showError, submit } = form
-  /** How often it was not sent, as fields are wrong. */
+  /** How often it was not sent because of invalid fields. */
   const [refusals, setRefusals] = useState(0)
   const [agreed, setAgreed] = useState(false)
-  /** The server's own words about the last try. */
+  /** The server's message about the last attempt. */
   const [refusal, setRefusal] = useState<string | null>(null)
   const queryClient = useQueryClient()
   const document = useQuery(waiverDocumentQuery)
@@ -94,12 +94,12 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
         const isSilent = error.code === 'network_failed' || error.code === 'answer_unreadable'
         setRefusal(isSilent ? null : error.message || 'Server error')
       }
-      // Another dialog tells of another account.
+      // A dialog of the frame handles this error.
       showError(
         isRefusal(error, 'other_account') ? null : problem,
         error instanceof ApiError ? errorsByField(error.issues) : {},
       )
-      // It may have been cancelled meanwhile, or its money be on its way back.
+      // It may have been cancelled or refunded meanwhile.
       if (!isMember) void queryClient.invalidateQueries(registrationQuery(record.registrationId))
     }
   }
@@ -179,7 +179,7 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
   )
 }
 
-/** In the place of the text: its file is another way to it. */
+/** Shown instead of the text, which is also available as a PDF. */
 function NoText({ failed }: { failed: boolean }) {
   if (!failed) {
     return (
@@ -196,7 +196,7 @@ function NoText({ failed }: { failed: boolean }) {
   )
 }
 
-/** The same words as a file, to keep or to print, and shown here where there is room for it. */
+/** The same text as a PDF, to download or print, and embedded if there is space. */
 function WaiverFile() {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -211,13 +211,13 @@ function WaiverFile() {
       </p>
       <details className={styles.embedded} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className={styles.summary}>Show the PDF on this page</summary>
-        {/* Where the viewer is asked for only when it is to be seen. */}
+        {/* The viewer is loaded when it is opened. */}
         {isOpen && (
           <object
             data={`${waiverAddress}#navpanes=0&view=FitH`}
             type="application/pdf"
             aria-label="The waiver as a PDF"
-            // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
+            // The viewer's buttons would be in the tab order before the form; the new tab has them all.
             tabIndex={-1}
             className={styles.viewer}
           >

@@ -1,7 +1,7 @@
 import type { WaiverDocument } from '@robokids/contracts/enrollment'
 import styles from './WaiverText.module.css'
 
-/** The waiver as a page: what is signed, read in the page's own type at any width. */
+/** The text of the waiver, readable at any width. */
 export function WaiverText({ blocks }: Pick<WaiverDocument, 'blocks'>) {
   return (
     <article className={styles.paper} aria-labelledby="waiver-title">
