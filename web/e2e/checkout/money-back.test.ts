@@ -118,7 +118,7 @@ describe('a registration whose money goes back', () => {
     })
   })
 
-  it('turns the waiver’s page where it was cancelled while that was read', async () => {
+  it('updates the waiver page when it was cancelled while that was open', async () => {
     site.api.tell(paidView('confirmed', {}))
     site.api.on('POST /api/waivers', () => {
       site.api.tell(pendingRefund)
@@ -131,7 +131,7 @@ describe('a registration whose money goes back', () => {
     await eventually(() => heading(page).innerText()).toBe('Your money is on its way back')
   })
 
-  it('turns as soon as the money is back', async () => {
+  it('updates as soon as the money is back', async () => {
     site.api.tell(pendingRefund)
     const page = await site.open()
     await page.goto(`/robokids/success?reference=${reference}`)

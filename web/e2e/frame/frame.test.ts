@@ -5,7 +5,7 @@ import { layoutShift, sidewaysScroll, watchLayoutShift } from '../pages.ts'
 const site = useSite()
 
 describe('the navigation', () => {
-  it('opens More by pointing, and closes it 100 ms after the pointer has left', async () => {
+  it('opens More on hover, and closes it 100 ms after the pointer has left', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.clock.install()
     await page.goto('/')
@@ -23,7 +23,7 @@ describe('the navigation', () => {
     await membership.waitFor({ state: 'hidden' })
   })
 
-  it('works More by keys alone', async () => {
+  it('operates More with the keyboard alone', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.goto('/')
     const more = page.getByRole('button', { name: 'More' })
@@ -42,7 +42,7 @@ describe('the navigation', () => {
     await membership.waitFor({ state: 'hidden' })
   })
 
-  it('closes More for a finger beside it, also where a pressed button takes no focus', async () => {
+  it('closes More on a tap outside, also when a tapped button takes no focus', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 }, hasTouch: true })
     // As WebKit has it.
     await page.addInitScript(() => window.addEventListener('mousedown', (event) => event.preventDefault(), true))
@@ -92,7 +92,7 @@ describe('the navigation', () => {
     await sheet.waitFor({ state: 'hidden' })
   })
 
-  it('leads to the footer, which has the same links, where the sheet cannot be loaded', async () => {
+  it('leads to the footer, which has the same links, when the sheet cannot be loaded', async () => {
     const page = await site.open({ viewport: { width: 390, height: 844 }, hasTouch: true })
     await page.route('**/MenuSheet-*.js', (route) => route.abort())
     await page.goto('/about')
@@ -107,7 +107,7 @@ describe('the navigation', () => {
     await page.getByRole('contentinfo').getByRole('link', { name: 'Waiver (PDF)' }).waitFor()
   })
 
-  it('tells how much is in the cart on every page, holds still where a cart was kept, and says nothing of an empty one', async () => {
+  it('shows the cart’s item count on every page without a layout shift, and nothing for an empty cart', async () => {
     const page = await site.open({ viewport: { width: 320, height: 700 } })
     await page.goto('/shop/robot-spider')
     const cart = page.getByRole('banner').getByRole('link', { name: /^In your cart/ })
@@ -136,7 +136,7 @@ describe('the navigation', () => {
     await page.getByRole('link', { name: 'In your cart: 2' }).waitFor()
   })
 
-  it('fades into the next page, takes the focus to its heading and names it in the title', async () => {
+  it('fades into the next page, focuses its heading and sets the title', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.addInitScript(() => {
       const fade = document.startViewTransition.bind(document)
@@ -167,7 +167,7 @@ describe('the navigation', () => {
     expect(await fades()).toBe(before)
   })
 
-  it('lets keys skip to the content', async () => {
+  it('has a skip link to the content', async () => {
     const page = await site.open()
     await page.goto('/')
     await page.getByRole('heading', { level: 1 }).waitFor()
@@ -188,7 +188,7 @@ describe('an address without a page', () => {
     expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(true)
   })
 
-  it('leads from /admin home, without a way back to it', async () => {
+  it('redirects from /admin to the home page, without a history entry', async () => {
     const page = await site.open()
     await page.goto('/robokidslanding')
     await page.goto('/admin')
@@ -199,7 +199,7 @@ describe('an address without a page', () => {
 })
 
 describe('the cookie banner', () => {
-  it('hides for good once accepted, and keeps room free below the page until then', async () => {
+  it('disappears for good once accepted, and reserves space below the page until then', async () => {
     const page = await site.open({ viewport: { width: 390, height: 844 } })
     await page.goto('/')
     const banner = page.getByRole('region', { name: 'Cookies' })

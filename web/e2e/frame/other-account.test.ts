@@ -37,8 +37,8 @@ function signInElsewhere(): void {
     )
 }
 
-describe('a page that was made for another account than the one that is signed in now', () => {
-  it('names its account in each change, and nobody where nobody is signed in', async () => {
+describe('a page of another account than the one that is signed in now', () => {
+  it('sends its account with each change, and none when nobody is signed in', async () => {
     const page = await openProfile()
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     await page.getByRole('button', { name: 'Yes, cancel it' }).click()
@@ -140,7 +140,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(accounts).toEqual([maren.userId, maren.userId, noor.userId])
   })
 
-  it('is another page once one comes back to a profile, or goes on to another page', async () => {
+  it('is reloaded on return to a profile, and adopts the new account on navigation', async () => {
     const page = await openProfile()
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     signInElsewhere()
@@ -161,7 +161,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(site.api.callsOf('POST', /checkout$/).map(({ account }) => account)).toEqual([maren.userId])
   })
 
-  it('says that nobody is signed in any more, where that is so', async () => {
+  it('says when nobody is signed in any more', async () => {
     const page = await openProfile()
     site.api.accounts.user = null
     site.api.on('POST /api/membership/cancel', () => refusal('other_account', 'Another account is logged in.'))

@@ -123,7 +123,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('comes on a phone from home to the payment page in 5 presses and 11 fields at most, and pays for two siblings', async () => {
+  it('gets from home to the payment page on a phone with at most 5 taps and 11 fields, and pays for two siblings', async () => {
     const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl, ...phone })
     const page = await context.newPage()
@@ -167,7 +167,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('with a sibling pays for one while the promotion is on, and both have a seat', async () => {
+  it('pays for one child with a sibling while the promotion is on, and both have a seat', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidspage2')
@@ -183,7 +183,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('who comes back from the card page finds the same checkout again', async () => {
+  it('finds the same checkout again after coming back from the card page', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidspage4')
@@ -198,7 +198,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('who comes back and changes a field has one seat, and one checkout that can be paid', async () => {
+  it('has one seat and one open checkout after coming back and changing a field', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidspage3')
@@ -227,7 +227,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('sees that a payment is under way while the services are down, and the truth once they are up', async () => {
+  it('sees that a payment is being processed while the services are down, and its result once they are up', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidspage3')

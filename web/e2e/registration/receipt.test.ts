@@ -46,7 +46,7 @@ const closeDialog = (page: Page) => page.evaluate(() => window.dispatchEvent(new
 const prints = (page: Page) => page.evaluate(() => (window as unknown as { prints: number }).prints)
 
 describe('the receipt page', () => {
-  it('shows what was saved, and puts that alone on paper', async () => {
+  it('shows the saved data, and prints nothing else', async () => {
     const page = await openReceipt(receipt)
     expect(await detailsOf(page)).toEqual({
       Guardian: 'Maren Holt',
@@ -61,7 +61,7 @@ describe('the receipt page', () => {
     expect(await page.locator('main dl').isVisible()).toBe(true)
   })
 
-  it('adds amount and receipt number where the server knows them', async () => {
+  it('adds amount and receipt number when the server knows them', async () => {
     site.api.tell(signed)
     const page = await openReceipt({ ...receipt, registrationId: reference })
     await page.getByText('RK-000123').waitFor()
@@ -93,7 +93,7 @@ describe('the receipt page', () => {
     await page.getByText('$400.00 of your payment is disputed with your bank: your bank looks into it.').waitFor()
   })
 
-  it('takes nothing from the amount for a second payment that went back, nor for a refund that failed', async () => {
+  it('does not deduct a refunded second payment, nor a failed refund, from the amount', async () => {
     const refund = { amount: 40000, currency: 'usd' } as const
     site.api.tell({
       ...signed,
@@ -117,7 +117,7 @@ describe('the receipt page', () => {
     expect(Object.keys(details)).not.toContain('Refunded')
   })
 
-  it('hands over the PDF of what is paid, keeps its data, and says where there is none just now', async () => {
+  it('downloads the PDF of a paid registration, keeps its data, and says so when there is no PDF', async () => {
     site.api.tell(signed)
     let known = false
     const address = 'GET /api/registrations/:reference/receipt.pdf'
@@ -149,7 +149,7 @@ describe('the receipt page', () => {
     expect(await pdf.count()).toBe(0)
   })
 
-  it('says of a registration what the server says, whatever this browser kept', async () => {
+  it('shows the status from the server, whatever the browser has stored', async () => {
     const told = { ...signed, guardianName: 'Ada Lind', address: { ...signed.address, city: 'Oakland' } }
     site.api.tell(told)
     const page = await openReceipt({ ...receipt, registrationId: reference })
@@ -158,7 +158,7 @@ describe('the receipt page', () => {
     expect(await detailsOf(page)).toEqual(Object.fromEntries(rows.map(([name, lines]) => [name, lines.join('\n')])))
   })
 
-  it('opens print, and a second later forgets the saved data and goes home', async () => {
+  it('opens the print dialog, and a second later clears the saved data and goes home', async () => {
     const page = await openReceipt(receipt)
     await page.getByRole('button', { name: 'Download & Close' }).click()
     expect(await prints(page)).toBe(1)
@@ -168,7 +168,7 @@ describe('the receipt page', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toBeNull()
   })
 
-  it('keeps all of it while the print dialog of a phone is open, which the page does not wait for', async () => {
+  it('keeps its data while the print dialog of a phone is open, for which the page does not wait', async () => {
     const page = await openReceipt(receipt)
     await page.clock.install()
     // A print that is not by our button closes nothing.
@@ -198,7 +198,7 @@ describe('the receipt page', () => {
     },
   )
 
-  it('is loaded by its reference where nothing is saved', async () => {
+  it('is loaded by its reference when nothing is saved', async () => {
     site.api.on('GET /api/registrations/:reference', () => ({ delayMs: 800, json: signed }))
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await watchTexts(page)

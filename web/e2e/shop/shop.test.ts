@@ -54,7 +54,7 @@ async function payAs(page: Page, email: string): Promise<void> {
 }
 
 describe('the shop', () => {
-  it('sells the Spider by keyboard alone, mails it, and tells of its refund', async () => {
+  it('sells the Spider by keyboard alone, sends the mail, and shows its refund', async () => {
     const email = 'zoe.holt@example.com'
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
@@ -119,7 +119,7 @@ describe('the shop', () => {
     await context.close()
   })
 
-  it('takes a cart that makes no sense for an empty one, and keeps what it understands of another', async () => {
+  it('treats an invalid stored cart as empty, and keeps the valid items of another', async () => {
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl, colorScheme: 'dark' })
     const page = await context.newPage()
     await page.goto('/shop')
@@ -148,7 +148,7 @@ describe('the shop', () => {
     await context.close()
   })
 
-  it('tells who waits for the bear: asked by a mail, confirmed and removed on its page', async () => {
+  it('notifies subscribers about the bear: confirmed by mail, and removable on its page', async () => {
     const email = 'noa.holt@example.com'
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
@@ -176,7 +176,7 @@ describe('the shop', () => {
     await context.close()
   })
 
-  it('reads without script: names, prices and how each stands', async () => {
+  it('shows names, prices and availability without scripts', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl, javaScriptEnabled: false })
     const page = await context.newPage()
     await page.goto('/shop')

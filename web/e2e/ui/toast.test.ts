@@ -52,7 +52,7 @@ describe('a toast', () => {
     expect(await focused(page)).toBe('More')
   })
 
-  it('keeps what undoes it 8 px at least from what puts it away, each as large as a thumb', async () => {
+  it('has its undo and close buttons at least 8 px apart, each as large as a thumb', async () => {
     const page = await site.open()
     await page.goto('/design-system')
     for (const width of [360, 390, 1280]) {
