@@ -13,7 +13,7 @@ const bodiesOf = (path: RegExp) => site.api.callsOf('POST', path).map(({ body })
 const begun = () => bodiesOf(/^\/api\/auth\/sign-in$/)
 const answered = () => bodiesOf(/^\/api\/auth\/sign-in\/answer$/)
 
-/** The first form leads to this step, and each answer to the next one; after the last the person is signed in. */
+/** The first form leads to the first step, and each answer to the next; after the last the user is signed in. */
 function lead(...steps: (SignInStep | { step: string; options?: object })[]) {
   const [first, ...later] = steps
   let at = 0
@@ -157,7 +157,7 @@ describe('the login', () => {
 })
 
 describe('values that the browser has filled in before hydration', () => {
-  /** A page whose script waits until the browser has filled in what it has kept. */
+  /** A page whose script waits until the browser has filled in saved values. */
   async function openFilled(path: string, kept: Record<string, string>): Promise<Page> {
     const page = await site.open()
     const { promise: filled, resolve: letScriptsGo } = Promise.withResolvers<void>()
@@ -334,7 +334,7 @@ describe('the steps of a sign-in', () => {
     await press(page, 'A code from my authenticator app')
     const picture = page.getByRole('img', { name: 'QR code for your authenticator app' })
     await picture.waitFor()
-    // Dark and light in all its parts, as a camera wants it.
+    // Dark modules on light, in both color schemes, for cameras.
     expect(await picture.locator('path').getAttribute('d')).toMatch(/^(M\d+ \d+h1v1h-1z){200,}$/)
     expect(await page.locator('main code').innerText()).toBe('JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP')
     await page.getByLabel('Code from the app').fill('123456')
@@ -413,7 +413,7 @@ describe('a reload during a sign-in', () => {
     await page.reload()
     await page.getByText('We mailed a code to m***@e***.').waitFor()
     expect(await kept(page)).not.toContain(goodPassword)
-    // What led here is gone, and cannot be gone again.
+    // The history is lost, and cannot be replayed.
     expect(await page.getByRole('button', { name: 'Send a new code' }).count()).toBe(0)
     await page.getByLabel('Code').fill('123456')
     await page.getByLabel('Trust this browser').check()
@@ -501,7 +501,7 @@ describe('a response that arrives after going back to the login', () => {
     const came = page.waitForResponse('**/api/auth/forgot-password')
     release()
     await (await came).finished()
-    // Typed and answered since: what came has been read.
+    // A later input was handled, so the earlier response was, too.
     lead(stepOf('CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION'))
     await press(page, 'Other ways to log in')
     await page.getByRole('heading', { name: 'How do you want to log in?' }).waitFor()

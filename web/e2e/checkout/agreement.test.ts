@@ -22,7 +22,7 @@ const refusedFor = (
   terms: Partial<AgreementTerms>,
 ): Answer => refusal(code, 'Something else is offered now.', undefined, { agreement: sampleAgreement(terms) })
 
-/** Old and new beside each other: `To pay now` → [`$400.00`, `$450.00`]; once where they are the same. */
+/** Old and new values: `To pay now` → [`$400.00`, `$450.00`]; once if they are equal. */
 async function comparisonOf(page: Page): Promise<Record<string, string[]>> {
   await question(page).waitFor()
   return question(page)
@@ -37,7 +37,7 @@ async function comparisonOf(page: Page): Promise<Record<string, string[]>> {
     )
 }
 
-/** It is announced as it comes, by its title, and nothing that was pressed for the page is pressed in it. */
+/** It is announced by its title, and input meant for the page does nothing in it. */
 async function isReadFromItsTitle(page: Page, title: string): Promise<void> {
   await page.getByRole('alertdialog', { name: title }).waitFor()
   await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe(title)

@@ -69,7 +69,7 @@ describe('the contact form', () => {
     await send(page).click()
     await page.getByText('Your message is with us.').waitFor()
     expect(new Set(messages().map(({ body }) => body['id'])).size).toBe(1)
-    // Another one is another one.
+    // Another message has another id.
     await page.getByRole('button', { name: 'Write another message' }).click()
     await write(page)
     await send(page).click()

@@ -30,7 +30,7 @@ describe('the hub', () => {
     ].entries()) {
       const card = cards.nth(index)
       const { width, height } = (await card.boundingBox()) ?? { width: 0, height: 0 }
-      // A corner of the picture, then one of the words.
+      // A corner of the picture, then one of the text.
       await card.click({ position: index % 2 ? { x: 8, y: 8 } : { x: width - 8, y: height - 8 } })
       await page.waitForURL(`**${address}`)
       await page.goBack()

@@ -44,7 +44,7 @@ describe('the navigation', () => {
 
   it('closes More on a tap outside, also when a tapped button takes no focus', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 }, hasTouch: true })
-    // As WebKit has it.
+    // As in WebKit.
     await page.addInitScript(() => window.addEventListener('mousedown', (event) => event.preventDefault(), true))
     await page.goto('/')
     const more = page.getByRole('button', { name: 'More' })
@@ -98,7 +98,7 @@ describe('the navigation', () => {
     await page.goto('/about')
     await page.getByRole('button', { name: 'Menu', exact: true }).tap()
     await eventually(() => page.evaluate(() => document.activeElement?.id)).toBe('footer')
-    // Within the application: what the page knows stays.
+    // By the router: the page's state stays.
     await page.evaluate(() => Object.assign(window, { stayed: true }))
     await page.getByRole('contentinfo').getByRole('link', { name: 'FAQ' }).tap()
     await page.waitForURL('**/faq')
@@ -124,7 +124,7 @@ describe('the navigation', () => {
     await page.getByRole('link', { name: 'In your cart: 2' }).waitFor()
     expect(await layoutShift(page)).toBe(0)
     expect(await sidewaysScroll(page)).toBe(0)
-    // A cart is its tab's, as it is kept.
+    // A cart belongs to its tab.
     const other = await page.context().newPage()
     await other.goto('/shop')
     expect(await other.getByRole('link', { name: /^In your cart/ }).count()).toBe(0)
@@ -149,12 +149,12 @@ describe('the navigation', () => {
     const fades = () => page.evaluate(() => (window as unknown as { fades: number }).fades)
     const follow = (name: string) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click()
     const focused = () => page.evaluate(() => document.activeElement?.textContent)
-    // The fade comes after what the page needs.
+    // The fade is imported after what the page needs.
     const fading = page.waitForResponse(/fade-between-pages/)
     await page.goto('/')
     await (await fading).finished()
     expect(await fades()).toBe(0)
-    // Twice in a row: the second one does not wait for the first to have faded in.
+    // Twice in a row: the second does not wait for the first to finish.
     await follow('Innovator Program')
     await follow('Robo Kids Learning')
     await eventually(focused).toBe('Live robotics classes, with the kit shipped to your home')
@@ -218,7 +218,7 @@ describe('the cookie banner', () => {
     await eventually(async () => bottom(await page.getByRole('contentinfo').boundingBox())).toBeLessThanOrEqual(top + 1)
     await banner.getByRole('button', { name: 'Accept' }).click()
     await banner.waitFor({ state: 'hidden' })
-    // Keys go on with the page, as the button is gone.
+    // Keyboard focus continues with the page, as the button was removed.
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
     expect(await page.evaluate(() => localStorage.getItem('cookiesAccepted'))).toBe('true')
     await page.reload()

@@ -7,7 +7,7 @@ const site = useSite()
 const shown = (page: Page) => page.locator('[aria-roledescription="slide"]:not([inert])').getAttribute('aria-label')
 const away = (page: Page) => page.mouse.move(5, 5)
 
-/** The home page with its time held still. */
+/** The home page with a paused clock. */
 async function openHome(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await site.open({ viewport: { width: 1280, height: 800 }, ...options })
   await page.clock.install()

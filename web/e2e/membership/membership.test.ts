@@ -39,7 +39,7 @@ describe('the membership offer', () => {
   it('shows both prices and links to the login and the registration', async () => {
     const page = await site.open()
     await page.goto('/membership')
-    // The prices come after the page is painted.
+    // The prices load after the first paint.
     for (const price of ['$7 a month', '$60 a year'])
       await eventually(() => page.locator('main').innerText()).toContain(price)
     await page.getByRole('link', { name: 'Login' }).click()
@@ -148,7 +148,7 @@ describe('the membership registration', () => {
         .locator('li')
         .evaluateAll((rules) => rules.map((rule) => (rule as HTMLElement).dataset['met'] === 'true'))
     }
-    // Length, capital, digit, symbol: as the server judges them.
+    // Length, capital, digit, symbol: the server's rules.
     expect(await met('')).toEqual([false, false, false, false])
     expect(await met('éclair1!')).toEqual([true, false, true, true])
     expect(await met('ÉCLAIR1!')).toEqual([true, true, true, true])
@@ -160,7 +160,7 @@ describe('the membership registration', () => {
         .getByRole('list', { name: 'Password rules' })
         .locator('li')
         .evaluateAll((rules) => rules.map((rule) => getComputedStyle(rule).color))
-    // One turns into the other within a moment.
+    // The color changes by a transition.
     const isAlike = async () => {
       const [length, , digit] = await colours()
       return length === digit
@@ -241,7 +241,7 @@ describe('the membership registration', () => {
     await openForm(page)
     await fillRegistration(page)
     const decoy = page.locator('input[name=middle_name]')
-    // Browsers and managers fill in nothing that is read-only; each manager has a word for a field that is not for it.
+    // Browsers and password managers skip read-only fields; each manager has its own attribute to skip a field.
     expect(
       await decoy.evaluate((input: HTMLInputElement) => [
         input.readOnly,
@@ -279,7 +279,7 @@ describe('the membership registration', () => {
     const said = await messageLine(page).locator('span').elementHandle()
     await page.getByLabel('First name').press('Enter')
     await eventually(async () => said?.evaluate((words) => words.isConnected)).toBe(false)
-    // The line is empty while it is sent.
+    // The message is empty while the form is being sent.
     await eventually(() => messageLine(page).innerText()).toBe('Please check the marked fields.')
     expect(await messageLine(page).getAttribute('role')).toBe('alert')
   })
@@ -345,7 +345,7 @@ describe('the membership registration', () => {
       Phone: '+16175550123',
       Address: '14 Alder Way, Cambridge, MA 02139',
     })
-    // What would be typed there would not reach the account.
+    // Changes there would not reach the account.
     for (const field of ['First name', 'Last name', 'Birthdate', 'Phone number', 'Street', 'ZIP'])
       expect(await page.getByLabel(field).count()).toBe(0)
     await page.getByLabel('Email').fill('ivo.holt@example.com')
@@ -523,7 +523,7 @@ describe('the payment success of a membership', () => {
     await page.goto('/success')
     await page.getByText('this page logs you in by itself').waitFor()
     await page.clock.runFor(1_000)
-    // The clock goes on by itself as well, so that all of it is told at once.
+    // The clock also runs by itself, so all events are fired at once.
     await page.evaluate(() => {
       for (let times = 0; times < 3; times += 1) {
         window.dispatchEvent(new Event('focus'))

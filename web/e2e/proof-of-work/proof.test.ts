@@ -20,7 +20,7 @@ async function challengeFor(form: ProofForm, counter = 40): Promise<Challenge> {
   return challengeSchema.parse(await createChallenge(options))
 }
 
-/** The form that a request brings a good proof of; undefined where it brings none. */
+/** The form of a request's valid proof; undefined if it has none. */
 async function provenFor({ proof }: Call): Promise<ProofForm | undefined> {
   if (proof === undefined) return undefined
   const { challenge, solution } = proofSchema.parse(JSON.parse(Buffer.from(proof, 'base64').toString()))
@@ -28,7 +28,7 @@ async function provenFor({ proof }: Call): Promise<ProofForm | undefined> {
   return verified ? challenge.parameters.data.form : undefined
 }
 
-/** Gives out challenges as the BFF does, for whatever form they are asked for. */
+/** Issues challenges for any form, as the BFF does. */
 function giveChallenges(counter?: number): void {
   site.api.on('GET /api/proof', async ({ query }) => {
     const form = new URLSearchParams(query).get('form') as ProofForm
@@ -44,7 +44,7 @@ async function openForm(page: Page) {
   await firstOpenDate(page)
 }
 
-/** What is missing in a browser, and whether it counts as one that works beside the page. */
+/** What is missing in a browser, and whether it solves in a worker. */
 const browsers: [string, () => void][] = [
   ['with everything', () => undefined],
   ['without workers', () => Reflect.deleteProperty(window, 'Worker')],
@@ -143,7 +143,7 @@ describe('a registration', () => {
     await openForm(page)
     await page.getByLabel('Guardian name').fill('Maren Holt')
     await eventually(() => page.locator('html').getAttribute('data-solved')).toBe('1')
-    // What is typed afterwards asks for no other one.
+    // Further typing requests no other challenge.
     await fillSignUp(page)
     expect(asked()).toHaveLength(1)
     expect(await page.locator('html').getAttribute('data-solved')).toBe('1')

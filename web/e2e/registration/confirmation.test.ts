@@ -39,7 +39,7 @@ describe('the confirmation page', () => {
       await page.getByText('$400.00 paid, receipt RK-000123.').waitFor()
       const ticket = page.getByRole('region', { name: 'Ivo' })
       expect(await ticket.locator('img').getAttribute('src')).toBe('/drawings/rover.svg')
-      // What is due comes first.
+      // The due step comes first.
       expect(await ticket.locator('a, button').allInnerTexts()).toEqual(['Read and sign the waiver', 'Add to calendar'])
       const next = page.getByRole('region', { name: 'What happens next' })
       expect(await next.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
@@ -255,7 +255,7 @@ describe('the confirmation page', () => {
     const query =
       'guardianName=Maren%20Holt&childName=true&email=maren.holt%2Bx%40example.com&startDate=2027-01-08&classType=basic&addressLine1=1e5&city=null&state=CA'
     await page.goto(`/robokids/success?${query}&zipCode=02139`)
-    // Whatever a link says: it was not checked.
+    // Whatever the link says, it is unverified.
     expect(await heading(page).innerText()).toBe("You're Registered")
     await page.getByText('We have not checked these details.').waitFor()
     expect(await detailsOf(page)).toEqual({

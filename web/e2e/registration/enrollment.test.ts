@@ -73,7 +73,7 @@ describe('a parent', () => {
     expect(download.suggestedFilename()).toBe('robo-kids-class.ics')
     const added = await readFile(await download.path(), 'utf8')
 
-    // What a screen reader reads in the file is what stands on the page.
+    // Screen readers read the same text in the PDF as on the page.
     await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
     const paper = page.getByRole('article', { name: /^Participation Agreement/ })
     const words = (await paper.innerText()).replaceAll(/\s+/gu, ' ').trim()
@@ -93,7 +93,7 @@ describe('a parent', () => {
     expect(receipt).toMatchObject({ language: 'en-US', displaysTitle: true, isMarked: true, untagged: '' })
     const shown = await page.locator('main p, main dt, main dd').filter({ visible: true }).allInnerTexts()
     const wordsOf = (text: string) => text.normalize('NFC').replaceAll(/\s+/gu, ' ').trim()
-    // Without what it says of the buttons.
+    // Without the text about the buttons.
     expect(wordsOf(receipt.text)).toBe(wordsOf(shown.slice(0, -1).join(' ')))
     await page.evaluate(() => {
       window.print = () => {
@@ -110,7 +110,7 @@ describe('a parent', () => {
     const calendar = new TextDecoder().decode(await attachment(confirmation, 'text/calendar'))
     expect(calendar).toContain(`${(startDate ?? '').replaceAll('-', '')}T160000`)
     expect(calendar).toContain('TZID:America/Los_Angeles')
-    // The same entry: added twice, it is there once.
+    // The same entry: adding it twice shows it once.
     expect(added).toBe(calendar)
 
     const signed = await mailWith(email, /waiver/i)
@@ -150,7 +150,7 @@ describe('a parent', () => {
     await type(page.getByLabel('Zip code'), '94607')
     await type(page.getByLabel("Child's first name"), 'Ivo')
     await type(page.getByLabel("Child's age"), '9')
-    // What is left for one child is one press.
+    // For one child, one press is left.
     expect(done).toEqual({ presses: 2, fields: 8 })
     await press(page.getByRole('button', { name: 'Add a sibling' }))
     await type(page.getByLabel("Child's first name").nth(1), 'Noa')

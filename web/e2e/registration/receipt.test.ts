@@ -126,12 +126,12 @@ describe('the receipt page', () => {
       known ? { pdf: { bytes: waiverPdf, name: 'robo-kids-receipt-RK-000123.pdf' } } : unknown,
     )
     const page = await openReceipt({ ...receipt, registrationId: reference })
-    // A browser inside another app.
+    // An in-app browser.
     await page.evaluate(() => Reflect.deleteProperty(window, 'print'))
     const pdf = page.getByRole('button', { name: 'Download PDF' })
     await page.getByRole('button', { name: 'Download & Close' }).click()
     await page.getByRole('alert').getByText('Press “Download PDF” instead.').waitFor()
-    // A server of the version before has no such file.
+    // An older server has no such file.
     await pdf.click()
     await page.getByText('We cannot make the PDF right now. Please try again in a moment.').waitFor()
     known = true
@@ -142,7 +142,7 @@ describe('the receipt page', () => {
     expect((await readFile(await download.path())).equals(waiverPdf)).toBe(true)
     expect(await page.getByText('We cannot make').count()).toBe(0)
     expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toContain('Maren Holt')
-    // What is nowhere but here has no file, nor has what is not paid.
+    // An unknown or unpaid registration has no file.
     site.api.tell({ ...signed, status: 'held', checkout: signed.checkout && { ...signed.checkout, paidAt: null } })
     await page.reload()
     await page.getByText('Not received yet').waitFor()
@@ -171,14 +171,14 @@ describe('the receipt page', () => {
   it('keeps its data while the print dialog of a phone is open, for which the page does not wait', async () => {
     const page = await openReceipt(receipt)
     await page.clock.install()
-    // A print that is not by our button closes nothing.
+    // A print by other means than our button changes nothing.
     await closeDialog(page)
     await page.getByRole('button', { name: 'Download & Close' }).click()
     expect(await prints(page)).toBe(1)
     await page.clock.runFor(60_000)
     expect(await heading(page).innerText()).toBe('Receipt')
     expect(await detailsOf(page)).toMatchObject({ Guardian: 'Maren Holt' })
-    // A dialog that never came, as in the browser of another app, can be asked for again.
+    // If the dialog never opened, as in an in-app browser, it can be tried again.
     await page.getByRole('button', { name: 'Download & Close' }).click()
     expect(await prints(page)).toBe(2)
     await closeDialog(page)

@@ -22,7 +22,7 @@ import { held, refusal } from '../stub-api.ts'
 const site = useSite()
 
 const registrations = () => site.api.callsOf('POST', /^\/api\/registrations$/)
-/** Waits for a field's error: what is checked on the server is known a moment after the click. */
+/** Waits for a field's error, which may come from the server. */
 const errorOf = async (page: Page, label: string) => {
   const described = page.getByLabel(label).and(page.locator('[aria-invalid="true"]'))
   const [id] = ((await described.getAttribute('aria-describedby')) ?? '').split(' ')
@@ -269,7 +269,7 @@ describe('the sign-up form', () => {
       await submitButton(page).click()
       await closeAlert(page)
     }
-    // The browser itself may repeat a request whose connection broke: what counts is which ids go with which content.
+    // The browser may retry a request whose connection broke: only the ids per content matter.
     const idsOf = (city: string) =>
       new Set(
         registrations()
@@ -456,7 +456,7 @@ describe('the sign-up form', () => {
   it('works again when the browser restores the page from its back/forward cache', async () => {
     const page = await site.open()
     site.api.on('POST /api/registrations', ({ body }) => ({
-      // An address that the browser does not leave the page for.
+      // A URL that does not leave the page.
       json: { checkoutUrl: `${site.url}/api/nothing-there`, registrationId: body['id'] },
     }))
     await page.route('**/api/nothing-there', (route) => route.fulfill({ status: 204 }))
@@ -582,7 +582,7 @@ describe('the sign-up form', () => {
   it('is linked in the first viewport, and keeps its price and button visible without covering a field', async () => {
     const page = await site.open({ timezoneId: 'America/New_York' })
     const bar = page.locator('[data-pay-bar]')
-    /** What cannot be seen of the price and the button, and what covers whatever has the focus. */
+    /** The hidden parts of the price and the button, and what covers the focused element. */
     const faults = (place: string) =>
       page.evaluate((where) => {
         const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect()
@@ -608,7 +608,7 @@ describe('the sign-up form', () => {
     for (const [width, height] of [
       [360, 740],
       [390, 844],
-      // With a keyboard on it.
+      // With an on-screen keyboard.
       [390, 508],
       [768, 1024],
       [1280, 800],
@@ -634,7 +634,7 @@ describe('the sign-up form', () => {
       }
     }
     expect(found).toEqual([])
-    // The bar goes down to where the banner was.
+    // The bar moves down to where the banner was.
     await openForm(page)
     await page.getByRole('button', { name: 'Accept' }).click()
     await eventually(() => bar.evaluate((one) => Math.abs(one.getBoundingClientRect().bottom - innerHeight) < 2)).toBe(

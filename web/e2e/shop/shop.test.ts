@@ -63,7 +63,7 @@ describe('the shop', () => {
     await page.getByRole('button', { name: 'Add Robot Spider to cart' }).and(page.locator(':enabled')).waitFor()
     expect(await findings(page)).toEqual([])
 
-    // Twice in, out, and in again; all of it kept over a reload.
+    // Added twice, removed, and added again; all kept after a reload.
     await tabTo(page, 'Add Robot Spider to cart')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Space')
@@ -81,7 +81,7 @@ describe('the shop', () => {
     ])
     expect(await findings(page)).toEqual([])
 
-    // To the card page and back: the cart is as it was, and its button works.
+    // To the card page and back: the cart is unchanged, and its button works.
     await tabTo(page, 'Check out')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Pay $300.00' }).waitFor()
@@ -95,7 +95,7 @@ describe('the shop', () => {
 
     await page.waitForURL(/\/shop\/success/)
     await page.getByRole('heading', { level: 1, name: 'Thank you for your pre-order' }).waitFor()
-    // What is paid is in the cart no more, and the header knows.
+    // The paid items are no longer in the cart, nor in the header's count.
     await page.getByRole('link', { name: /^In your cart/ }).waitFor({ state: 'hidden' })
     for (const text of ['$300.00', 'Zoë Holt', 'Cambridge, MA 02139', email]) {
       expect(await page.getByRole('main').innerText()).toContain(text)
@@ -135,7 +135,7 @@ describe('the shop', () => {
       [bear, { id: 'product:robot-spider', name: 'Robot Spider', price: 0.01 }],
     )
     await page.reload()
-    // Its price is the shop's, and what cannot be bought stands in the way of nothing else for long.
+    // Its price is the shop's, and an unavailable item can be removed to check out.
     await cartOf(page).getByText('$450.00').waitFor()
     await cartOf(page).getByText('Cannot be bought right now').waitFor()
     expect(await cartOf(page).getByRole('button', { name: 'Check out' }).isDisabled()).toBe(true)

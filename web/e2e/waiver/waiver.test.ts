@@ -31,7 +31,7 @@ const waivers = () => site.api.callsOf('POST', /^\/api\/waivers$/)
 const saved = (page: Page) =>
   page.evaluate(() => [sessionStorage.getItem('roboKidsWaiverSession'), localStorage.getItem('roboKidsRegistration')])
 
-/** A tab whose session holds this text, at a waiver page. */
+/** Opens a waiver page in a tab whose session storage contains this text. */
 async function openWaiver(stored: string, path = '/robokids/waiver') {
   const page = await site.open()
   await page.goto('/')
@@ -50,7 +50,7 @@ describe('the waiver page', () => {
     }))
     site.api.on('POST /api/waivers', signing.handler)
     const page = await openWaiver(JSON.stringify(record), path)
-    // Its words are the page's own; its file is shown only where somebody asks for it.
+    // The text is part of the page; the PDF is only loaded on demand.
     const paper = page.getByRole('article', { name: 'Participation waiver' })
     await paper.waitFor()
     expect(await paper.getByRole('heading').allInnerTexts()).toEqual(['Participation waiver', '1. The risks'])
@@ -67,7 +67,7 @@ describe('the waiver page', () => {
     signing.release()
     await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
     await page.getByText('A confirmation email will arrive shortly').waitFor()
-    // The short page that takes the place of the long one is seen, and read out, from its top.
+    // The short page that replaces the long one is shown, and announced, from its top.
     expect(await page.evaluate(() => [window.scrollY, document.activeElement?.tagName])).toEqual([0, 'H1'])
     const { siblings: _, ...sent } = { siblings: [], ...record }
     expect(waivers().map(({ body }) => body)).toEqual([{ ...sent, documentSha256: sampleWaiver.sha256 }])
