@@ -280,7 +280,7 @@ export function startSessions(
 
     find: oncePerRequest(found, findNew),
 
-    required: accessCheck((request, reply, next) => {
+    required: accessCheck('session', (request, reply, next) => {
       sessions.require(request, reply).then(() => next(), next)
     }),
 

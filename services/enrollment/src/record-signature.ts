@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { SignWaiver, Waiver } from '@robokids/contracts/enrollment'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { isoTime } from './read-registrations.ts'
 import { waivers } from './schema.ts'
 import { waiverDocument } from './waiver-document.ts'
@@ -33,7 +33,7 @@ export async function recordSignature(
     .onConflictDoNothing()
     .returning({ id: waivers.id })
   if (written.length === 0) return false
-  await wake(tx, 'make-signed-pdfs')
+  await wakeJob(tx, 'make-signed-pdfs')
   return true
 }
 

@@ -1,53 +1,53 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { ConnectionPool, databaseOn, type Pool, type Queryable } from '@robokids/runtime/db'
 import type { BillingContext } from '../src/config.ts'
-import type { Till } from './till.ts'
+import type { BillingFixture } from './fixture.ts'
 
 class Killed extends Error {}
 
-/** The service as a process sees it that is killed after so many steps. */
-export class Mortal {
+/** The context of a process that is killed after the given number of steps. */
+export class KillableContext {
   #left: number
-  #isDead = false
+  #isKilled = false
   readonly #pool: ConnectionPool
   readonly #server = createServer()
   readonly #sockets = new Set<Socket>()
-  readonly #till: Till
+  readonly #fixture: BillingFixture
   context!: BillingContext
 
-  private constructor(till: Till, steps: number) {
-    this.#till = till
+  private constructor(fixture: BillingFixture, steps: number) {
+    this.#fixture = fixture
     this.#left = steps
-    const { databaseUrl, context } = till.service
-    this.#pool = new ConnectionPool(databaseUrl, { max: 3, application: 'mortal', log: context.log })
+    const { databaseUrl, context } = fixture.service
+    this.#pool = new ConnectionPool(databaseUrl, { max: 3, application: 'killable', log: context.log })
   }
 
-  static async live(till: Till, steps: number): Promise<Mortal> {
-    const mortal = new Mortal(till, steps)
-    await mortal.#listen()
-    const { port } = mortal.#server.address() as AddressInfo
-    const db = databaseOn(mortal.#watch())
-    const { context } = till.service
-    mortal.context = {
+  static async create(fixture: BillingFixture, steps: number): Promise<KillableContext> {
+    const killable = new KillableContext(fixture, steps)
+    await killable.#listen()
+    const { port } = killable.#server.address() as AddressInfo
+    const db = databaseOn(killable.#watch())
+    const { context } = fixture.service
+    killable.context = {
       ...context,
       db,
       config: { ...context.config, STRIPE_API_URL: `http://127.0.0.1:${port}` },
     }
-    return mortal
+    return killable
   }
 
-  get isDead(): boolean {
-    return this.#isDead
+  get isKilled(): boolean {
+    return this.#isKilled
   }
 
-  /** @returns whether it lives on. */
+  /** @returns whether the process is still alive. */
   #step(): boolean {
-    if (!this.#isDead && this.#left-- > 0) return true
-    this.#isDead = true
+    if (!this.#isKilled && this.#left-- > 0) return true
+    this.#isKilled = true
     return false
   }
 
-  /** A step before each statement, and one between a commit and the news of it. */
+  /** Counts a step before each statement, and one between a commit and its result. */
   #watch(): Pool {
     const watched = (on: Queryable): Queryable => ({
       query: async (statement, values) => {
@@ -76,10 +76,10 @@ export class Mortal {
     }
   }
 
-  /** The provider's address: a step before each question, and one between its answer and the news of it. */
+  /** Proxies Stripe: counts a step before each request, and one between its processing and the response. */
   async #listen(): Promise<void> {
     this.#server.on('connection', (near) => {
-      const far = connect(this.#till.simulator.port, '127.0.0.1')
+      const far = connect(this.#fixture.simulator.port, '127.0.0.1')
       for (const socket of [near, far]) {
         this.#sockets.add(socket)
         socket.on('error', () => {})

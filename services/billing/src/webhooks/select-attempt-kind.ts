@@ -2,7 +2,7 @@ import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import { purchaseAttemptKind } from '../checkout/apply-session.ts'
 import { membershipAttemptKind } from '../membership/activate-membership.ts'
 
-/** What a checkout session is an attempt at, by the mode that the provider shows. */
-export function kindOf({ mode }: { mode: string }): AttemptKind {
+/** Selects the kind of attempt by the mode of its checkout session. */
+export function selectAttemptKind({ mode }: { mode: string }): AttemptKind {
   return mode === 'subscription' ? membershipAttemptKind : purchaseAttemptKind
 }

@@ -42,16 +42,16 @@ export interface Answer {
   body: unknown
 }
 
-/** Where all is asked for that a test does not ask for in another browser. */
+/** The browser of all requests for which a test names no other one. */
 export const browserId = randomUUIDv7()
 
-/** As the BFF asks for what somebody buys in a browser. */
-function inBrowser(method: string, path: string, body: unknown): unknown {
+/** Adds the browser's id to purchases, as the BFF does. */
+function withBrowserId(method: string, path: string, body: unknown): unknown {
   const isPurchase = method === 'POST' && (path === '/membership-checkouts' || path === '/orders')
   return isPurchase && typeof body === 'object' && body !== null && !Array.isArray(body) ? { browserId, ...body } : body
 }
 
-/** Of a job's run that nothing ends early. */
+/** For job runs that are not aborted. */
 export const neverAborts = new AbortController().signal
 
 /** An event as the simulator's control API shows it. */
@@ -63,10 +63,10 @@ export interface SimEvent {
   thin: { id: string; type: string }
 }
 
-/** What enrollment would say of the registrations that tests have made up. */
+/** The registrations that the fake enrollment service knows. */
 const registrations = new Map<string, RegistrationFacts>()
 
-/** Stands for enrollment, which billing asks what a registration says. */
+/** Starts a fake of enrollment that serves the facts of registrations. */
 async function startEnrollment(): Promise<Server> {
   const server = createServer((request, response) => {
     const facts = registrations.get(request.url?.split('/').at(-1) ?? '')
@@ -78,13 +78,13 @@ async function startEnrollment(): Promise<Server> {
     response.writeHead(facts ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
   })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  // Of one that nobody closes, the process is not to wait.
+  // A server that is never closed must not keep the process alive.
   return server.unref()
 }
 
-/** A registration that enrollment knows. */
+/** Creates a registration at the fake enrollment service. */
 export function purchase(differences: Partial<RegistrationFacts> = {}): RegistrationFacts {
-  return registered({
+  return register({
     registrationId: randomUUIDv7(),
     guardianName: 'Ada Lind',
     email: 'ada.lind@example.com',
@@ -101,40 +101,40 @@ export function purchase(differences: Partial<RegistrationFacts> = {}): Registra
   })
 }
 
-/** As enrollment says it from now on. */
-function registered(facts: RegistrationFacts): RegistrationFacts {
+/** Serves these facts from the fake enrollment service. */
+function register(facts: RegistrationFacts): RegistrationFacts {
   registrations.set(facts.registrationId, facts)
   return facts
 }
 
-/** How the notices of a flow may arrive: in which order, each how often, and which share of them never. */
-export const arrivals = fc.record({
+/** How the webhooks of a flow are delivered: in which order, each how many times, and which share is lost. */
+export const deliveryOrders = fc.record({
   keys: fc.infiniteStream(fc.nat()),
   copies: fc.integer({ min: 1, max: 3 }),
   lost: fc.constantFrom(0, 0.3, 1),
 })
-type Arrival = typeof arrivals extends fc.Arbitrary<infer One> ? One : never
+type DeliveryOrder = typeof deliveryOrders extends fc.Arbitrary<infer One> ? One : never
 
-export interface TillOptions {
+export interface BillingOptions {
   env?: Record<string, string>
   webhook?: Partial<ConfiguredWebhook>
   simulator?: SimulatorOptions
 }
 
-/** A running billing service beside a payment simulator of its own, as callers, parents and Stripe see them. */
-export class Till {
+/** A running billing service with its own payment simulator. */
+export class BillingFixture {
   readonly bed: TestBed
   readonly simulator: Simulator
   readonly service: RunningService<BillingConfig> & { databaseUrl: string }
   readonly env: Record<string, string>
   readonly #enrollment: Server
-  /** Stripe as its dashboard and its API see it. */
+  /** A Stripe client with dashboard access. */
   readonly stripe: Stripe
 
   private constructor(
     bed: TestBed,
     simulator: Simulator,
-    service: Till['service'],
+    service: BillingFixture['service'],
     env: Record<string, string>,
     enrollment: Server,
   ) {
@@ -146,7 +146,7 @@ export class Till {
     this.stripe = new Stripe('sk_test_dashboard', { ...simulator.sdk, telemetry: false })
   }
 
-  static async open(bed: TestBed, options: TillOptions = {}): Promise<Till> {
+  static async start(bed: TestBed, options: BillingOptions = {}): Promise<BillingFixture> {
     const port = await freePort()
     const simulator = await createSimulator({
       retryDelaysMs: [100, 200, 400, 800, 1600],
@@ -162,25 +162,25 @@ export class Till {
       STRIPE_API_URL: simulator.url,
       STRIPE_WEBHOOK_SECRETS: webhookSecret,
       SITE_URL: 'https://robokids.example/',
-      // A test that is about reconciling says so.
+      // Tests of reconciliation set their own interval.
       RECONCILE_EVERY_MS: '3600000',
       ...options.env,
     }
     const service = await bed.start(billing, env)
-    return new Till(bed, simulator, service, { ...env, DATABASE_URL: service.databaseUrl }, enrollment)
+    return new BillingFixture(bed, simulator, service, { ...env, DATABASE_URL: service.databaseUrl }, enrollment)
   }
 
-  /** One on a bus of its own: on a shared one, two services of one name would share their events. */
-  static async apart(options: TillOptions = {}): Promise<Till> {
-    return Till.open(await testBed(), options)
+  /** Starts one on its own bus: on a shared bus, two services of the same name would share their events. */
+  static async startIsolated(options: BillingOptions = {}): Promise<BillingFixture> {
+    return BillingFixture.start(await testBed(), options)
   }
 
-  /** A second process of the same service. */
-  async another(env: Record<string, string> = {}): Promise<RunningService<BillingConfig>> {
+  /** Starts a second process of the same service. */
+  async startSecondProcess(env: Record<string, string> = {}): Promise<RunningService<BillingConfig>> {
     return this.bed.start(billing, { ...this.env, PORT: '0', ...env })
   }
 
-  /** Stops it and all that belongs to it. */
+  /** Stops the service and everything started for it. */
   async close(): Promise<void> {
     await this.bed.stop()
     await this.simulator.stop()
@@ -195,7 +195,7 @@ export class Till {
     headers: Record<string, string> = {},
     url = this.service.url,
   ): Promise<Answer> {
-    const sent = inBrowser(method, path, body)
+    const sent = withBrowserId(method, path, body)
     const answer = await fetch(`${url}${path}`, {
       method,
       headers: sent === undefined ? headers : { 'content-type': 'application/json', ...headers },
@@ -206,7 +206,7 @@ export class Till {
   }
 
   async checkout(facts: RegistrationFacts, url?: string): Promise<Checkout> {
-    const answer = await this.call('POST', '/checkouts', { purchase: registered(facts) }, {}, url)
+    const answer = await this.call('POST', '/checkouts', { purchase: register(facts) }, {}, url)
     if (answer.status !== 200)
       throw new Error(`POST /checkouts answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     return checkoutSchema.parse(answer.body)
@@ -216,17 +216,17 @@ export class Till {
     return checkoutSchema.parse((await this.call('GET', `/checkouts/${registrationId}`)).body)
   }
 
-  /** Whatever was asked about this purchase or membership was asked long ago. */
-  async longSinceAsked(id: string): Promise<void> {
+  /** Backdates the last fetch of a purchase or membership, so that a refresh is due. */
+  async expireRefreshBackoff(id: string): Promise<void> {
     const { db } = this.service.context
     await db.execute(sql`
       update checkout_attempts set checked_at = checked_at - interval '1 hour' where registration_id = ${id}`)
     await db.execute(sql`update membership_attempts set checked_at = checked_at - interval '1 hour' where id = ${id}`)
   }
 
-  /** As who comes back from the payment page, a while after anybody asked before. */
+  /** Refreshes as a parent does who returns from the payment page, with the backoff expired. */
   async refresh(path: `/${'checkouts' | 'orders' | 'membership-checkouts'}/${string}`): Promise<Answer> {
-    await this.longSinceAsked(path.split('/')[2] ?? '')
+    await this.expireRefreshBackoff(path.split('/')[2] ?? '')
     return this.call('POST', `${path}/refresh?returned=true`)
   }
 
@@ -268,8 +268,8 @@ export class Till {
   }
 
   /**
-   * Passes time until a subscription is renewed, or over, and its invoice was tried once: months are not equally long, and a
-   * day later it would be tried again.
+   * Advances time until a subscription is renewed or ended and its invoice was charged once: months differ in length, and a
+   * day later it would be charged again.
    */
   async renewal(subscriptionId: string): Promise<void> {
     const { items } = await this.stripe.subscriptions.retrieve(subscriptionId)
@@ -277,7 +277,7 @@ export class Till {
     this.simulator.advanceClock(end + 2 * 3600 - this.simulator.now())
   }
 
-  /** What the parent does on the payment page. */
+  /** Pays a checkout as a parent on the payment page. */
   async pay(
     checkout: Pick<Checkout, 'checkoutUrl'>,
     card: string = cards.good,
@@ -288,7 +288,7 @@ export class Till {
     }
   }
 
-  /** Opens a checkout and pays it; resolves once billing knows. */
+  /** Opens and pays a checkout; resolves once billing has recorded the payment. */
   async sell(facts: RegistrationFacts = purchase(), card?: string): Promise<Checkout> {
     const checkout = await this.checkout(facts)
     await this.pay(checkout, card)
@@ -296,7 +296,7 @@ export class Till {
     return checkoutSchema.parse(answer.body)
   }
 
-  /** How webhooks travel from now on. */
+  /** Configures the delivery of webhooks. */
   async webhooks(mode: {
     paused?: boolean
     dropped?: boolean
@@ -316,7 +316,7 @@ export class Till {
     await this.sim('POST', '/faults', fault)
   }
 
-  /** The events about one registration's money, oldest first. */
+  /** Lists Stripe's events of one registration, oldest first. */
   async events(registrationId: string, of: (event: SimEvent) => boolean = () => true): Promise<SimEvent[]> {
     const { events } = (await this.sim('GET', '/events')) as { events: SimEvent[] }
     return events.filter((event) => event.data.object.metadata?.['registrationId'] === registrationId && of(event))
@@ -343,8 +343,8 @@ export class Till {
     return this.call('POST', '/webhooks/stripe', payload, { 'stripe-signature': signature })
   }
 
-  /** Half of what arrives comes one after the other, the rest all at once. @returns how each was answered. */
-  async deliverAnyhow(events: SimEvent[], { keys, copies, lost }: Arrival): Promise<number[]> {
+  /** Delivers the first half one by one, the rest concurrently. @returns the status codes. */
+  async deliverInOrder(events: SimEvent[], { keys, copies, lost }: DeliveryOrder): Promise<number[]> {
     const order = Array.from({ length: copies }, () => events)
       .flat()
       .map((event) => ({ event, key: keys.next().value as number }))
@@ -357,7 +357,7 @@ export class Till {
     return answers.map(({ status }) => status)
   }
 
-  /** A snapshot event about an object, with an id of its own unless one is given. */
+  /** Creates a snapshot event of an object, with a new id unless one is given. */
   event(type: string, objectId: string, differences: Record<string, unknown> = {}) {
     return {
       id: `evt_${randomUUIDv7()}`,
@@ -388,7 +388,7 @@ export function messageOf(answer: Answer): string {
   return (answer.body as ErrorBody).message
 }
 
-/** The payment of a session that was paid, or tried to be. */
+/** The payment intent of a session after an attempt to pay. */
 export function intentOf(session: Stripe.Checkout.Session | undefined): string {
   const intent = session?.payment_intent
   if (typeof intent !== 'string') throw new Error('The session has no payment.')
