@@ -26,7 +26,7 @@ const retired: readonly [word: RegExp, instead: string][] = [
 ]
 
 /** A sentence in a literal is a text for users, whose words the specification decides. */
-const userText = /(['"`])[A-Z\d$][^'"`\n]*\.\1/g
+const userText = /(['"`])(?:[A-Z\d]|\$\{)[^'"`\n]*\.\1/g
 
 /** What is written so by now. A folder that is brought up to it joins the list; none leaves it. */
 const folders = [
