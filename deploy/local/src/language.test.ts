@@ -35,6 +35,7 @@ const folders = [
   'services/notifications',
   'services/identity/src',
   'services/billing',
+  'deploy/stripe-simulator',
   'test',
   'deploy/local',
   'docs/adr',
