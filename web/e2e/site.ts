@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type PagePath, redirects } from '@robokids/contracts/pages'
-import { contentSecurityPolicy } from '../../bff/src/doorkeeping.ts'
+import { contentSecurityPolicy } from '../../bff/src/request-guards.ts'
 import { readSiteFiles, type SiteFiles } from '../../bff/src/site-files.ts'
 import type { StubApi } from './stub-api.ts'
 

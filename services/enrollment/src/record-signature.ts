@@ -7,7 +7,7 @@ import { waiverDocument } from './waiver-document.ts'
 
 type Evidence = typeof waivers.$inferInsert
 
-/** The evidence of a signature of now, under the document that the signer's page told, or the one of today. */
+/** Builds a signature of the document that the signer's page sent, or else of the current one, with its evidence. */
 export function newSignature(
   guardianName: string,
   { documentSha256, evidence }: Pick<SignWaiver, 'documentSha256' | 'evidence'>,
@@ -19,17 +19,17 @@ export function newSignature(
 }
 
 /**
- * Keeps a signature with its evidence, and has its PDF made.
- * @returns whether it counts: of what is signed already, another signature is not kept.
+ * Stores a signature with its evidence, and triggers the making of its PDF.
+ * @returns false if there was a signature already; the new one is not stored then.
  */
 export async function recordSignature(
   tx: Transaction,
   signature: ReturnType<typeof newSignature>,
-  of: Pick<Evidence, 'registrationId' | 'membershipId' | 'member'>,
+  signed: Pick<Evidence, 'registrationId' | 'membershipId' | 'member'>,
 ): Promise<boolean> {
   const written = await tx
     .insert(waivers)
-    .values({ ...signature, ...of, pdfDueAt: signature.signedAt })
+    .values({ ...signature, ...signed, pdfDueAt: signature.signedAt })
     .onConflictDoNothing()
     .returning({ id: waivers.id })
   if (written.length === 0) return false
@@ -37,8 +37,8 @@ export async function recordSignature(
   return true
 }
 
-/** What is answered to whoever signed, the first time and again. */
-export function answerOf(
+/** The response to a signer, the first time and when repeated. */
+export function toWaiver(
   registrationId: string,
   { id, signedAt, documentSha256 }: Pick<typeof waivers.$inferSelect, 'id' | 'signedAt' | 'documentSha256'>,
 ): Waiver {

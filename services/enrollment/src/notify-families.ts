@@ -4,10 +4,10 @@ import { publishAll } from '@robokids/runtime/outbox'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
 
 /**
- * Tells the families of registrations that a stranger has asked for what they have. Of what is not paid nobody is told: its
- * address may be anybody's.
+ * Publishes that a stranger has requested what these families already have. Unpaid registrations are skipped, because their
+ * email is unverified.
  */
-export async function tellFamilies(
+export async function notifyFamilies(
   tx: Transaction,
   rows: RegistrationRow[],
   askedFor: 'seat' | 'waiver',

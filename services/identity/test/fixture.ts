@@ -13,7 +13,7 @@ import {
 import { identity } from '../src/app.ts'
 import type { Config } from '../src/config.ts'
 
-/** Settings that a test's service runs with. */
+/** The settings of the tests' services. */
 export const settings: Record<string, string> = {
   SEALING_KEYS: localSealingKeys,
   MAC_KEYS: localSealingKeys,
@@ -23,48 +23,48 @@ export const settings: Record<string, string> = {
   ADDRESS_REQUESTS_AN_HOUR: '100000',
   ADDRESS_TEXTS_AN_HOUR: '100000',
   TEXTS_A_DAY: '100000',
-  // Enough to be argon2id, not to be slow.
+  // The minimum for argon2id, so that tests are fast.
   ARGON2_MEMORY_KIB: '64',
   ARGON2_PASSES: '1',
 }
 
-/** What a body holds: tests look into it as they expect it to be. */
+/** A response body, which tests access untyped. */
 export type Json = ReturnType<typeof JSON.parse>
 
 export const standardPool = 'us-west-1_RoboKids'
 export const publicClient = 'robokidsapp'
 export const password = 'Robot-2030!'
 
-/** An identity service on a bed of its own, with what tests ask of it. */
-export interface FrontDesk {
+/** A running identity service with a bus. */
+export interface IdentityFixture {
   bed: TestBed
   url: string
   service: RunningService<Config> & { databaseUrl: string }
   /** The AWS SDK, signing as an administrator. */
   sdk: CognitoIdentityProviderClient
-  /** Calls an operation as it is. */
+  /** Calls an operation without the SDK. */
   call(
     operation: string,
     input: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; body: Record<string, Json> }>
-  /** A pool of its own, with a public client that may do everything unless told otherwise. */
+  /** Creates a pool with a public client that by default may use all flows. */
   pool(
     settings?: Partial<CreateUserPoolCommandInput>,
     client?: Partial<CreateUserPoolClientCommandInput>,
   ): Promise<{ poolId: string; clientId: string; clientSecret: string | undefined }>
-  /** Signs somebody up. @returns the name and address, which nobody else has. */
+  /** Signs up a new user. @returns a unique username and email. */
   signUp(
     clientId?: string,
     attributes?: Record<string, string>,
   ): Promise<{ username: string; email: string; userId: string }>
-  /** The newest code that was sent to an address for a purpose, waiting for it. `after` skips those that are known. */
+  /** Waits for the newest code sent to an address. `after` skips that many codes. */
   codeFor(destination: string, after?: number): Promise<string>
-  /** All codes that were sent to an address so far, or those for a purpose. */
+  /** All codes sent to an address so far, optionally only those for a purpose. */
   codesTo(destination: string, purpose?: CodePurpose): string[]
-  /** How many codes were sent to an address so far. */
+  /** The number of codes sent to an address so far. */
   codesFor(destination: string): number
-  /** Signs somebody up and confirms them. */
+  /** Signs up and confirms a new user. */
   member(
     clientId?: string,
     attributes?: Record<string, string>,
@@ -72,7 +72,7 @@ export interface FrontDesk {
   stop(): Promise<void>
 }
 
-export async function openFrontDesk(env: Record<string, string> = {}): Promise<FrontDesk> {
+export async function startIdentity(env: Record<string, string> = {}): Promise<IdentityFixture> {
   const bed = await testBed()
   const service = await bed.start(identity, { ...settings, ...env })
   const { url } = service
@@ -85,7 +85,7 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
   })
   const eventsTo = (destination: string) => bed.bus.all(codeIssued, (data) => data.destination === destination)
 
-  const desk: FrontDesk = {
+  const fixture: IdentityFixture = {
     bed,
     url,
     service,
@@ -133,7 +133,7 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
     async signUp(clientId = publicClient, attributes = {}) {
       const username = `user_${randomUUID()}`
       const email = `${username}@example.com`
-      const { status, body } = await desk.call('SignUp', {
+      const { status, body } = await fixture.call('SignUp', {
         ClientId: clientId,
         Username: username,
         Password: password,
@@ -142,12 +142,12 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
           Value,
         })),
       })
-      if (status !== 200) throw new Error(`SignUp was answered ${status}: ${JSON.stringify(body)}`)
+      if (status !== 200) throw new Error(`SignUp returned ${status}: ${JSON.stringify(body)}`)
       return { username, email: attributes['email'] ?? email, userId: String(body['UserSub']) }
     },
     async codeFor(destination, after = 0) {
       await bed.bus.seen(codeIssued, (data) => data.destination === destination && eventsTo(destination).length > after)
-      return desk.codesTo(destination).at(-1) ?? ''
+      return fixture.codesTo(destination).at(-1) ?? ''
     },
     codesTo: (destination, purpose) =>
       eventsTo(destination)
@@ -155,17 +155,17 @@ export async function openFrontDesk(env: Record<string, string> = {}): Promise<F
         .map(({ data }) => sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString() ?? ''),
     codesFor: (destination) => eventsTo(destination).length,
     async member(clientId = publicClient, attributes = {}) {
-      const person = await desk.signUp(clientId, attributes)
-      const code = await desk.codeFor(person.email)
-      const { status, body } = await desk.call('ConfirmSignUp', {
+      const person = await fixture.signUp(clientId, attributes)
+      const code = await fixture.codeFor(person.email)
+      const { status, body } = await fixture.call('ConfirmSignUp', {
         ClientId: clientId,
         Username: person.username,
         ConfirmationCode: code,
       })
-      if (status !== 200) throw new Error(`ConfirmSignUp was answered ${status}: ${JSON.stringify(body)}`)
+      if (status !== 200) throw new Error(`ConfirmSignUp returned ${status}: ${JSON.stringify(body)}`)
       return person
     },
     stop: () => bed.stop(),
   }
-  return desk
+  return fixture
 }

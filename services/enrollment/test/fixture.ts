@@ -27,19 +27,19 @@ import { classSessions } from '../src/schema.ts'
 
 export const adminHeaders = { 'x-admin-secret': 'local-admin' }
 
-/** Where all is done that a test does not do in another browser. */
+/** The browser of all requests that name no other one. */
 export const browserId = randomUUIDv7()
-const asPurchaser = /^\/(registrations(\/judge|\/[-0-9a-f]+\/hold)?|member-seats(\/release)?|waivers)$/
+const purchasePaths = /^\/(registrations(\/judge|\/[-0-9a-f]+\/hold)?|member-seats(\/release)?|waivers)$/
 
-/** As the BFF asks for what somebody does in a browser. */
+/** Adds the browser to a request, as the BFF does. */
 function inBrowser(method: string, path: string, body: unknown): unknown {
-  if (method !== 'POST' || !asPurchaser.test(path)) return body
+  if (method !== 'POST' || !purchasePaths.test(path)) return body
   return body === undefined || (typeof body === 'object' && body !== null && !Array.isArray(body))
     ? { browserId, ...body }
     : body
 }
 
-/** Far from the seeded seasons, and another one each time: each test has its classes for itself. */
+/** Far from the seeded seasons, and a new day each time, so that each test has its own classes. */
 let day = Temporal.PlainDate.from('2030-01-01')
 
 export interface Answer {
@@ -48,8 +48,8 @@ export interface Answer {
   body: unknown
 }
 
-/** A running enrollment service, as its callers and the other services see it. */
-export class School {
+/** A running enrollment service with a bus. */
+export class EnrollmentFixture {
   readonly bed: TestBed
   readonly service: RunningService<Config> & { databaseUrl: string }
 
@@ -83,7 +83,7 @@ export class School {
     return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
 
-  /** Opens a class session. The start is a wall clock time in California. */
+  /** Creates a class session. `startTime` is local time in California. */
   async session(differences: { classType?: ClassType; date?: string; startTime?: string; capacity?: number } = {}) {
     day = day.add({ days: 1 })
     const { classType = 'basic', date = day.toString(), startTime = '16:00', capacity = 10 } = differences
@@ -101,7 +101,7 @@ export class School {
     return { held: row.held, sold: row.sold, capacity: row.capacity }
   }
 
-  /** The seats left, as each of the two public lists tells it. */
+  /** The number of free seats, which must be the same in both public lists. */
   async seatsLeft(session: { date: string; classType: ClassType }): Promise<number | undefined> {
     const classes = classesSchema.parse((await this.call('GET', '/classes')).body)
     const level = classes.levels.find((one) => one.classType === session.classType)
@@ -114,14 +114,14 @@ export class School {
     return inClasses
   }
 
-  /** Answers as `GET /registrations/:id` does: whether the request has made it is left out. */
+  /** Registers, and returns the response without `isNew`, as `GET /registrations/:id` does. */
   async register(request: RequestBody, url?: string): Promise<Answer> {
     const { body, ...answer } = await this.call('POST', '/registrations', request, {}, url)
     const { isNew: _, ...registration } = body as HeldRegistration
     return { ...answer, body: registration }
   }
 
-  /** Holds seats, or fails the test. */
+  /** Registers, and fails the test unless the seats are held. */
   async hold(
     session: { date: string; classType: ClassType },
     differences: Partial<RequestBody> = {},
@@ -135,7 +135,7 @@ export class School {
     return registrationSchema.parse((await this.call('GET', `/registrations/${id}`)).body)
   }
 
-  async untilStatus(id: string, status: Registration['status']): Promise<Registration> {
+  async waitForStatus(id: string, status: Registration['status']): Promise<Registration> {
     return eventually(async () => {
       const registration = await this.read(id)
       if (registration.status !== status) throw new Error(`${registration.status}, not ${status}`)
@@ -143,19 +143,19 @@ export class School {
     })
   }
 
-  /** Publishes an event of another service and waits until it has taken effect here. */
-  async hear<Data>(
+  /** Publishes an event of another service and waits until it has been handled. */
+  async deliver<Data>(
     definition: EventDefinition<string, Data>,
     subject: string,
     data: NoInfer<Data>,
     time?: Temporal.Instant,
   ): Promise<CloudEvent<string, Data>> {
     const event = { ...newEvent(definition, subject, data), ...(time ? { time: isoTime(time) } : {}) }
-    await this.hearAgain(event)
+    await this.redeliver(event)
     return event
   }
 
-  async hearAgain(event: CloudEvent): Promise<void> {
+  async redeliver(event: CloudEvent): Promise<void> {
     await this.bus.republish(event)
     await eventually(() =>
       this.db.$count(
@@ -165,8 +165,8 @@ export class School {
     )
   }
 
-  /** The events of that kind about a registration that were published, or wait to be, each as its contract reads it. */
-  async told<Data>(definition: EventDefinition<string, Data>, registrationId: string): Promise<Data[]> {
+  /** The events of a type about a registration that are published or pending, parsed by their contract. */
+  async publishedEvents<Data>(definition: EventDefinition<string, Data>, registrationId: string): Promise<Data[]> {
     const rows = await this.db
       .select({ envelope: outbox.envelope })
       .from(outbox)
@@ -180,7 +180,7 @@ export class School {
     attemptId: string = randomUUIDv7(),
   ): Promise<string> {
     const expiresAt = isoTime(Temporal.Now.instant().add({ minutes: 31 }))
-    await this.hear(
+    await this.deliver(
       checkoutCreated,
       registrationId,
       { attemptId, registrationId, amount: 40_000, currency: 'usd', expiresAt },
@@ -190,21 +190,21 @@ export class School {
   }
 
   async checkoutExpired(registrationId: string, attemptId: string): Promise<void> {
-    await this.hear(checkoutExpired, registrationId, { attemptId, registrationId })
+    await this.deliver(checkoutExpired, registrationId, { attemptId, registrationId })
   }
 
-  /** @returns the event, to send again. */
+  /** @returns the event, for redelivery. */
   async pay(registrationId: string, paymentId: string = randomUUIDv7()) {
     const paidAt = isoTime(Temporal.Now.instant())
     const payment = { paymentId, amount: 40_000, currency: 'usd' as const, receiptNumber: 'RK-000042', paidAt }
-    return this.hear(paymentCompleted, registrationId, { attemptId: randomUUIDv7(), registrationId, ...payment })
+    return this.deliver(paymentCompleted, registrationId, { attemptId: randomUUIDv7(), registrationId, ...payment })
   }
 
   async refund(registration: Registration, paymentId: string, refundedTotal = 40_000) {
     const amounts = { amount: refundedTotal, currency: 'usd' as const, refundedTotal, paidAmount: 40_000 }
     const { registrationId } = registration
     const purchase = registrationFactsSchema.parse(registration)
-    return this.hear(paymentRefunded, registrationId, {
+    return this.deliver(paymentRefunded, registrationId, {
       refundId: randomUUIDv7(),
       paymentId,
       registrationId,
@@ -214,14 +214,14 @@ export class School {
     })
   }
 
-  /** A paid registration. */
-  async enrol(
+  /** Registers and pays. */
+  async enroll(
     session: { date: string; classType: ClassType },
     differences: Partial<RequestBody> = {},
   ): Promise<Registration> {
     const { registrationId } = await this.hold(session, differences)
     await this.pay(registrationId)
-    return this.untilStatus(registrationId, 'confirmed')
+    return this.waitForStatus(registrationId, 'confirmed')
   }
 
   sign(registration: Registration, differences: Record<string, unknown> = {}, url?: string): Promise<Answer> {
@@ -238,11 +238,11 @@ export class School {
     return this.call('POST', '/waivers', body, {}, url)
   }
 
-  /** As `told`, once there is one: of what is told after the answer. */
-  untilTold<Data>(definition: EventDefinition<string, Data>, registrationId: string): Promise<Data[]> {
+  /** As `publishedEvents`, but waits until there is one. */
+  waitForEvents<Data>(definition: EventDefinition<string, Data>, registrationId: string): Promise<Data[]> {
     return eventually(async () => {
-      const told = await this.told(definition, registrationId)
-      return told.length > 0 && told
+      const events = await this.publishedEvents(definition, registrationId)
+      return events.length > 0 && events
     })
   }
 
@@ -251,9 +251,9 @@ export class School {
   }
 }
 
-export async function openSchool(env?: Record<string, string>): Promise<School> {
+export async function startEnrollment(env?: Record<string, string>): Promise<EnrollmentFixture> {
   const bed = await testBed()
-  return new School(bed, await bed.start(enrollment, env))
+  return new EnrollmentFixture(bed, await bed.start(enrollment, env))
 }
 
 export type RequestBody = z.input<typeof holdSeatsSchema>

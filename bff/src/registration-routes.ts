@@ -30,7 +30,7 @@ import { startCheckout } from './start-checkout.ts'
 import type { Services } from './upstream.ts'
 import { refreshRegistration } from './views/registration.ts'
 
-export function apiRoutes(
+export function registrationRoutes(
   http: Http,
   context: Context<Config>,
   services: Services,
@@ -51,17 +51,18 @@ export function apiRoutes(
       preHandler: proofs.required('registration'),
     },
     async (request, reply) => {
-      const { agreed, replaces, ...asked } = request.body
-      const { asker, mayReplace } = await sessions.askerOf(request, reply)
+      const { agreed, replaces, ...registrationRequest } = request.body
+      const { requester, mayReplace } = await sessions.requesterOf(request, reply)
       const network = blockOf(request.ip)
-      const changed = mayReplace ? { replaces } : {}
-      const body = { ...asked, ...changed, id: asked.id ?? randomUUIDv7(), ...asker, network }
+      const replacement = mayReplace ? { replaces } : {}
+      const id = registrationRequest.id ?? randomUUIDv7()
+      const body = { ...registrationRequest, ...replacement, id, ...requester, network }
       await closeReplaced(services, body, agreed)
       const registration = await enrollment.call('POST', '/registrations', { body, answer: heldRegistrationSchema })
       references.remember(registration.registrationId)
-      // An enrollment of the version before does not tell it.
+      // An enrollment of the previous version does not send it.
       const { isNew = registration.status === 'held' } = registration
-      return startCheckout(services, { ...registration, isNew }, { asker, agreed, network, siteUrl: SITE_URL })
+      return startCheckout(services, { ...registration, isNew }, { requester, agreed, network, siteUrl: SITE_URL })
     },
   )
 
@@ -73,12 +74,12 @@ export function apiRoutes(
     },
     async (request, reply) => {
       const agreed = request.body?.agreed
-      const { asker } = await sessions.askerOf(request, reply)
+      const { requester } = await sessions.requesterOf(request, reply)
       const registration = await references.find(request, request.params.reference, 'registration', (id) =>
         enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema }),
       )
       const network = blockOf(request.ip)
-      return startCheckout(services, registration, { asker, agreed, network, siteUrl: SITE_URL })
+      return startCheckout(services, registration, { requester, agreed, network, siteUrl: SITE_URL })
     },
   )
 
@@ -87,8 +88,8 @@ export function apiRoutes(
     { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: registrationViewSchema } } },
     (request) =>
       references.find(request, request.params.reference, 'registration', (id) => {
-        const how = { siteUrl: SITE_URL, returned: request.query.returned, signal: request.signal }
-        return refreshRegistration(services, id, how)
+        const options = { siteUrl: SITE_URL, returned: request.query.returned, signal: request.signal }
+        return refreshRegistration(services, id, options)
       }),
   )
 
@@ -107,12 +108,12 @@ export function apiRoutes(
         )
       }
       const calendar = await notifications.raw('GET', `/registrations/${id}/calendar.ics`, { signal })
-      // It may not have heard of the payment yet.
+      // The payment event may not have arrived there yet.
       if (calendar.status !== 200) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
       return reply
         .headers({
           'content-type': 'text/calendar; charset=utf-8; method=PUBLISH',
-          // Phones open it in their calendar then, others keep it as a file of this name.
+          // Phones open it in their calendar; other browsers save it under this name.
           'content-disposition': 'inline; filename="robo-kids-class.ics"',
           'cache-control': 'no-store',
         })
@@ -127,11 +128,11 @@ export function apiRoutes(
       const { sheet, name } = receiptFile(view)
       void reply.headers({
         'content-type': 'application/pdf',
-        // Browsers keep it under this name; those inside apps that keep nothing show it.
+        // Browsers save it under this name; in-app browsers that cannot save show it.
         'content-disposition': `attachment; filename="${name}"`,
         'cache-control': 'private, no-store',
       })
-      // Whether there is one is known without making it.
+      // A HEAD request needs no rendering.
       return reply.send(request.method === 'HEAD' ? '' : Buffer.from(await receipts.make(sheet)))
     }),
   )
@@ -153,13 +154,13 @@ export function apiRoutes(
     { schema: { body: waiverBodySchema, response: { 200: waiverResponseSchema } } },
     async (request, reply) => {
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
-      const body = { ...request.body, evidence, ...(await sessions.confirmedAskerOf(request, reply)) }
+      const body = { ...request.body, evidence, ...(await sessions.confirmedRequesterOf(request, reply)) }
       const sign = () => enrollment.call('POST', '/waivers', { body, answer: waiverSchema })
       const { registrationId, classType } = request.body
       const kind = classType === 'membership' ? 'membership' : 'registration'
       if (registrationId !== undefined) return references.find(request, registrationId, kind, sign)
       const signed = await references.findWithout(request, sign)
-      // Who signs without it may know of the registration what stands in the form, and no more: its id opens the rest.
+      // A signer without the id must not get it, because it gives access to the whole registration.
       const { waiverId, signedAt } = signed
       return { waiverId, signedAt }
     },

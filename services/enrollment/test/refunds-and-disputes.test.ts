@@ -19,13 +19,13 @@ import { newEvent } from '@robokids/runtime/outbox'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isoTime } from '../src/read-registrations.ts'
-import { adminHeaders, codeOf, openSchool, type Answer, type School } from './school.ts'
+import { adminHeaders, codeOf, startEnrollment, type Answer, type EnrollmentFixture } from './fixture.ts'
 
-let school: School
+let fixture: EnrollmentFixture
 beforeAll(async () => {
-  school = await openSchool()
+  fixture = await startEnrollment()
 })
-afterAll(() => school.bed.stop())
+afterAll(() => fixture.bed.stop())
 
 const paidAmount = 40_000
 
@@ -34,11 +34,11 @@ function refundOf(registration: Registration, amount = paidAmount, refundedTotal
   const { registrationId } = registration
   const [refundId, paymentId] = [randomUUIDv7(), registration.payment?.paymentId ?? '']
   const facts = { refundId, paymentId, registrationId, amount, currency: 'usd' as const, reason: 'requested' as const }
-  const underWay = { ...facts, orderId: null, membershipId: null, paidAmount }
+  const pendingRefund = { ...facts, orderId: null, membershipId: null, paidAmount }
   const purchase = registrationFactsSchema.parse(registration)
   return {
-    requested: newEvent(refundRequested, paymentId, { ...underWay, underWayTotal: refundedTotal }),
-    declined: newEvent(refundDeclined, paymentId, { ...underWay, underWayTotal: refundedTotal - amount }),
+    requested: newEvent(refundRequested, paymentId, { ...pendingRefund, underWayTotal: refundedTotal }),
+    declined: newEvent(refundDeclined, paymentId, { ...pendingRefund, underWayTotal: refundedTotal - amount }),
     refunded: newEvent(paymentRefunded, registrationId, {
       ...facts,
       refundedTotal,
@@ -68,31 +68,31 @@ function disputeOf({ registrationId, payment, email }: Registration, disputeId =
     })
 }
 
-async function hear(...events: CloudEvent[]): Promise<void> {
-  for (const event of events) await school.hearAgain(event)
+async function deliver(...events: CloudEvent[]): Promise<void> {
+  for (const event of events) await fixture.redeliver(event)
 }
 
-const enrol = async () => school.enrol(await school.session())
+const enroll = async () => fixture.enroll(await fixture.session())
 
-async function enrolAndSign(): Promise<Registration> {
-  const registration = await enrol()
-  expect((await school.sign(registration)).status).toBe(200)
-  return school.read(registration.registrationId)
+async function enrollAndSign(): Promise<Registration> {
+  const registration = await enroll()
+  expect((await fixture.sign(registration)).status).toBe(200)
+  return fixture.read(registration.registrationId)
 }
 
 const shipment = { carrier: 'UPS', trackingNumber: '1Z 999' }
 const ship = ({ registrationId }: Registration) =>
-  school.call('POST', `/kits/${registrationId}/ship`, shipment, adminHeaders)
+  fixture.call('POST', `/kits/${registrationId}/ship`, shipment, adminHeaders)
 
 function refusal(answer: Answer): [number, string, string] {
   return [answer.status, codeOf(answer), errorBodySchema.parse(answer.body).message]
 }
 
-describe('while a full refund is on its way', () => {
-  it('nothing is signed and no kit is shipped, and the answer tells why', async () => {
-    const [unsigned, signed] = [await enrol(), await enrolAndSign()]
-    await hear(refundOf(unsigned).requested, refundOf(signed).requested)
-    expect(refusal(await school.sign(unsigned))).toEqual([
+describe('a full refund in progress', () => {
+  it('blocks signing and shipping, with the reason in the response', async () => {
+    const [unsigned, signed] = [await enroll(), await enrollAndSign()]
+    await deliver(refundOf(unsigned).requested, refundOf(signed).requested)
+    expect(refusal(await fixture.sign(unsigned))).toEqual([
       409,
       'registration_not_paid',
       'The payment of this registration is on its way back, so the waiver cannot be signed.',
@@ -102,70 +102,70 @@ describe('while a full refund is on its way', () => {
       'kit_not_ready',
       'The payment of this registration is on its way back, so its kit cannot be shipped.',
     ])
-    expect(await school.read(signed.registrationId)).toMatchObject({
+    expect(await fixture.read(signed.registrationId)).toMatchObject({
       status: 'waiver_signed',
       kit: null,
       payment: { state: 'refund_under_way' },
     })
-    expect((await school.read(unsigned.registrationId)).status).toBe('confirmed')
-    // Who has signed is still told so.
-    expect((await school.sign(signed)).status).toBe(200)
+    expect((await fixture.read(unsigned.registrationId)).status).toBe('confirmed')
+    // Repeating a signature still succeeds.
+    expect((await fixture.sign(signed)).status).toBe(200)
   })
 
-  it('and is declined, all is as before', async () => {
-    const [unsigned, signed] = [await enrol(), await enrolAndSign()]
+  it('changes nothing if it is declined', async () => {
+    const [unsigned, signed] = [await enroll(), await enrollAndSign()]
     for (const one of [unsigned, signed]) {
       const { requested, declined } = refundOf(one)
-      await hear(requested, declined)
-      expect(await school.read(one.registrationId)).toEqual(one)
+      await deliver(requested, declined)
+      expect(await fixture.read(one.registrationId)).toEqual(one)
     }
-    expect((await school.sign(unsigned)).status).toBe(200)
+    expect((await fixture.sign(unsigned)).status).toBe(200)
     expect((await ship(signed)).status).toBe(200)
   })
 
-  it('in parts, it is the whole that counts', async () => {
-    const signed = await enrolAndSign()
+  it('in parts blocks shipping only when the parts add up to the whole payment', async () => {
+    const signed = await enrollAndSign()
     const [some, rest] = [refundOf(signed, 30_000), refundOf(signed, 10_000, 40_000)]
-    await hear(some.requested)
-    expect(await school.read(signed.registrationId)).toMatchObject({
+    await deliver(some.requested)
+    expect(await fixture.read(signed.registrationId)).toMatchObject({
       kit: { status: 'ready' },
       payment: { state: 'paid' },
     })
-    await hear(rest.requested)
+    await deliver(rest.requested)
     expect(refusal(await ship(signed))[1]).toBe('kit_not_ready')
-    await hear(some.refunded, rest.declined)
+    await deliver(some.refunded, rest.declined)
     expect((await ship(signed)).status).toBe(200)
   })
 
-  it('a second payment’s refund changes nothing', async () => {
-    const signed = await enrolAndSign()
-    const second = (await school.pay(signed.registrationId)).data
-    await hear(refundOf({ ...signed, payment: { ...second, currency: 'usd' } }).requested)
+  it('of a second payment changes nothing', async () => {
+    const signed = await enrollAndSign()
+    const second = (await fixture.pay(signed.registrationId)).data
+    await deliver(refundOf({ ...signed, payment: { ...second, currency: 'usd' } }).requested)
     expect((await ship(signed)).status).toBe(200)
   })
 })
 
-describe('a registration that was told as cancelled', () => {
-  it('stays so when the bank returns its refund, and its money is shown as owed', async () => {
-    const signed = await enrolAndSign()
+describe('a cancelled registration', () => {
+  it('stays cancelled when the bank returns its refund, and shows the refund as failed', async () => {
+    const signed = await enrollAndSign()
     const { requested, refunded, failed } = refundOf(signed)
-    await hear(requested, refunded, failed)
-    expect(await school.read(signed.registrationId)).toMatchObject({
+    await deliver(requested, refunded, failed)
+    expect(await fixture.read(signed.registrationId)).toMatchObject({
       status: 'cancelled',
       kit: null,
       payment: { state: 'refund_failed' },
     })
     expect(refusal(await ship(signed)).slice(0, 2)).toEqual([409, 'kit_not_ready'])
-    expect(refusal(await school.sign(signed)).slice(0, 2)).toEqual([409, 'registration_not_paid'])
-    expect(await school.told(registrationCancelled, signed.registrationId)).toHaveLength(1)
+    expect(refusal(await fixture.sign(signed)).slice(0, 2)).toEqual([409, 'registration_not_paid'])
+    expect(await fixture.publishedEvents(registrationCancelled, signed.registrationId)).toHaveLength(1)
   })
 
-  it('shows a kit that was shipped, and none that was only ready', async () => {
-    const [ready, shipped] = [await enrolAndSign(), await enrolAndSign()]
+  it('shows a shipped kit, but not one that was only ready', async () => {
+    const [ready, shipped] = [await enrollAndSign(), await enrollAndSign()]
     await ship(shipped)
-    await hear(refundOf(ready).refunded, refundOf(shipped).refunded)
+    await deliver(refundOf(ready).refunded, refundOf(shipped).refunded)
     const find = async ({ registrationId, email }: Registration) => {
-      const { body } = await school.call('GET', `/registrations?email=${email}&limit=500`, undefined, adminHeaders)
+      const { body } = await fixture.call('GET', `/registrations?email=${email}&limit=500`, undefined, adminHeaders)
       return registrationPageSchema.parse(body).registrations.find((one) => one.registrationId === registrationId)
     }
     expect(await find(ready)).toMatchObject({ status: 'cancelled', kit: null, payment: { state: 'refunded' } })
@@ -179,24 +179,24 @@ describe('a disputed payment', () => {
     ['under_review', 'disputed', 'is disputed with the bank'],
     ['warning_needs_response', 'disputed', 'is disputed with the bank'],
     ['lost', 'lost', 'went back after a dispute with the bank'],
-  ])('that is %s keeps the waiver and the kit back', async (status, state, text) => {
-    const [unsigned, signed] = [await enrol(), await enrolAndSign()]
-    await hear(disputeOf(unsigned)(status), disputeOf(signed)(status))
-    const answers = [refusal(await school.sign(unsigned)), refusal(await ship(signed))]
+  ])('that is %s blocks the waiver and the kit', async (status, state, text) => {
+    const [unsigned, signed] = [await enroll(), await enrollAndSign()]
+    await deliver(disputeOf(unsigned)(status), disputeOf(signed)(status))
+    const answers = [refusal(await fixture.sign(unsigned)), refusal(await ship(signed))]
     expect(answers.map(([code, name]) => [code, name])).toEqual([
       [409, 'registration_not_paid'],
       [409, 'kit_not_ready'],
     ])
     for (const [, , message] of answers) expect(message).toContain(text)
-    expect(await school.read(signed.registrationId)).toMatchObject({ kit: null, payment: { state } })
-    expect(await school.told(kitShipped, signed.registrationId)).toEqual([])
+    expect(await fixture.read(signed.registrationId)).toMatchObject({ kit: null, payment: { state } })
+    expect(await fixture.publishedEvents(kitShipped, signed.registrationId)).toEqual([])
   })
 
-  it.each(['won', 'warning_closed', 'prevented'])('that is %s in the end changes nothing', async (status) => {
-    const signed = await enrolAndSign()
+  it.each(['won', 'warning_closed', 'prevented'])('that ends as %s changes nothing', async (status) => {
+    const signed = await enrollAndSign()
     const dispute = disputeOf(signed)
-    await hear(dispute('needs_response'), dispute(status))
-    expect(await school.read(signed.registrationId)).toMatchObject({
+    await deliver(dispute('needs_response'), dispute(status))
+    expect(await fixture.read(signed.registrationId)).toMatchObject({
       kit: { status: 'ready' },
       payment: { state: 'won' },
     })
@@ -204,7 +204,7 @@ describe('a disputed payment', () => {
   })
 })
 
-describe('the events of money on its way back', () => {
+describe('refund and dispute events', () => {
   const dispute = fc.constantFrom(
     [],
     ['needs_response'],
@@ -219,7 +219,7 @@ describe('the events of money on its way back', () => {
   )
   const story = fc.record({
     first: refund,
-    /** Asked for where the first one came to nothing. */
+    /** Requested if the first one failed. */
     second: refund,
     dispute,
     order: fc.array(fc.nat(), { minLength: 9, maxLength: 9 }),
@@ -227,29 +227,29 @@ describe('the events of money on its way back', () => {
     atOnce: fc.boolean(),
   })
 
-  it('end the same in whatever order, together and how often they come', async () => {
+  it('have the same outcome in any order, concurrently and with repetitions', async () => {
     await fc.assert(
       fc.asyncProperty(story, async ({ first, second, dispute: statuses, order, again, atOnce }) => {
         const ends = []
         for (const inOrder of [true, false]) {
-          const signed = await enrolAndSign()
-          const toldOf = disputeOf(signed)
+          const signed = await enrollAndSign()
+          const disputeEvent = disputeOf(signed)
           const [one, two] = [refundOf(signed), refundOf(signed)]
           const isOver = first.at(-1) === 'declined' || first.at(-1) === 'failed'
           const events: CloudEvent[] = [
             ...first.map((name) => one[name]),
             ...(isOver ? second.map((name) => two[name]) : []),
-            ...statuses.map((status) => toldOf(status)),
+            ...statuses.map((status) => disputeEvent(status)),
           ]
           const shuffled = [...events.keys()].toSorted((a, b) => (order[a] ?? 0) - (order[b] ?? 0))
           const sent = inOrder ? events : [...shuffled, ...again].flatMap((index) => events[index] ?? [])
-          if (atOnce && !inOrder) await Promise.all(sent.map((event) => school.hearAgain(event)))
-          else await hear(...sent)
+          if (atOnce && !inOrder) await Promise.all(sent.map((event) => fixture.redeliver(event)))
+          else await deliver(...sent)
           const { registrationId, classSessionId } = signed
-          const { status, kit, payment } = await school.read(registrationId)
+          const { status, kit, payment } = await fixture.read(registrationId)
           const isCancelled = status === 'cancelled'
-          expect(await school.told(registrationCancelled, registrationId)).toHaveLength(isCancelled ? 1 : 0)
-          expect(await school.counts(classSessionId)).toMatchObject({ held: 0, sold: isCancelled ? 0 : 1 })
+          expect(await fixture.publishedEvents(registrationCancelled, registrationId)).toHaveLength(isCancelled ? 1 : 0)
+          expect(await fixture.counts(classSessionId)).toMatchObject({ held: 0, sold: isCancelled ? 0 : 1 })
           ends.push({ status, kit, state: payment?.state, shipped: (await ship(signed)).status })
         }
         expect(ends[1]).toEqual(ends[0])

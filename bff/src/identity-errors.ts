@@ -1,11 +1,11 @@
 import { DomainError } from '@robokids/runtime/errors'
 
 /**
- * What the identity service says where its errors have no names of their own for it, in the words of our own service and of
- * the hosted one. Nothing else goes by these texts; `test/identity-messages.test.ts` holds our own service to them.
+ * Errors of the identity service that can only be recognized by their messages: those of our own service and of the hosted one.
+ * Nothing else depends on these texts; `test/identity-messages.test.ts` checks our own service.
  */
-const words = {
-  /** A sign-in is over, rather than that the service cannot or will not say so now. */
+const messages = {
+  /** A sign-in has ended, as opposed to being unverifiable at the moment. */
   sessionOver: {
     NotAuthorizedException: [
       'Access Token has been revoked',
@@ -19,15 +19,15 @@ const words = {
     ],
     UserNotFoundException: ['User does not exist.'],
   },
-  /** An access token ended on its way, or by a clock that is ahead of ours: the sign-in goes on, with another one. */
+  /** An access token expired in transit, or by a clock ahead of ours: the sign-in continues with a new one. */
   tokenExpired: { NotAuthorizedException: ['Access Token has expired'] },
-  /** The service has forgotten the device: the sign-in goes on without it. */
+  /** The service no longer knows the device: the sign-in continues without it. */
   deviceForgotten: { ResourceNotFoundException: ['Device does not exist.'] },
 } as const satisfies Record<string, Record<string, readonly string[]>>
 
-/** Whether it is that which a refusal of the identity service says. */
-export function says(error: unknown, what: keyof typeof words): boolean {
+/** Whether an error of the identity service is of this kind. */
+export function isIdentityError(error: unknown, kind: keyof typeof messages): boolean {
   if (!(error instanceof DomainError)) return false
-  const texts: Record<string, readonly string[]> = words[what]
+  const texts: Record<string, readonly string[]> = messages[kind]
   return Object.hasOwn(texts, error.code) && (texts[error.code]?.includes(error.message) ?? false)
 }

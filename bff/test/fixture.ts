@@ -7,25 +7,25 @@ import type { TestBed } from '@robokids/test/bed'
 import { bff } from '../src/app.ts'
 import type { Config } from '../src/config.ts'
 
-/** A service behind the BFF that answers as a test has it answer; at first it answers nothing at all. */
+/** A service behind the BFF whose responses the test controls; at first it never responds. */
 export class StubService {
   readonly #server: Server
-  /** What it was asked so far, as `GET /prices`. */
-  readonly asked: string[] = []
+  /** The requests so far, such as `GET /prices`. */
+  readonly requests: string[] = []
   readonly #waiting: Parameters<RequestListener>[] = []
   #answer: RequestListener = (...exchange) => this.#waiting.push(exchange)
 
   private constructor() {
     this.#server = createServer((incoming, response) => {
-      this.asked.push(`${incoming.method} ${incoming.url}`)
+      this.requests.push(`${incoming.method} ${incoming.url}`)
       this.#answer(incoming, response)
     })
   }
 
-  /** Answers what it was asked before, and whatever it is asked from now on. */
-  answer(how: RequestListener): void {
-    this.#answer = how
-    for (const exchange of this.#waiting.splice(0)) how(...exchange)
+  /** Sets the response to all pending and future requests. */
+  answer(listener: RequestListener): void {
+    this.#answer = listener
+    for (const exchange of this.#waiting.splice(0)) listener(...exchange)
   }
 
   static async start(): Promise<StubService> {
@@ -46,35 +46,35 @@ export class StubService {
   }
 }
 
-/** A BFF of its own. The services that `env` does not name are where nobody listens. */
-export function startFront(bed: TestBed, env: Record<string, string>): Promise<RunningService<Config>> {
-  const nobody = 'http://127.0.0.1:9'
+/** Starts a BFF. Services that are not in `env` are unavailable. */
+export function startBff(bed: TestBed, env: Record<string, string>): Promise<RunningService<Config>> {
+  const unavailable = 'http://127.0.0.1:9'
   return bed.start(bff, {
     PORT: '0',
     IDENTITY_CLIENT_SECRET: 'a-secret-of-the-tests',
     SESSION_KEYS: localSealingKeys,
     PROOF_SECRET: 'a-secret-of-the-tests',
     PROOF_DERIVATIONS: '2',
-    IDENTITY_URL: nobody,
-    ENROLLMENT_URL: nobody,
-    BILLING_URL: nobody,
-    NOTIFICATIONS_URL: nobody,
+    IDENTITY_URL: unavailable,
+    ENROLLMENT_URL: unavailable,
+    BILLING_URL: unavailable,
+    NOTIFICATIONS_URL: unavailable,
     ...env,
   })
 }
 
-/** A request that its visitor may leave. */
-export function ask(url: string, headers: Record<string, string> = {}) {
-  // A connection of its own: a browser that leaves closes it.
-  const asking = request(url, { agent: false, headers })
+/** Sends a request that the visitor can abandon. */
+export function send(url: string, headers: Record<string, string> = {}) {
+  // A separate connection, because a browser that leaves closes it.
+  const outgoing = request(url, { agent: false, headers })
   const begun = performance.now()
-  const answered = once(asking, 'response').then(async ([response]) => {
+  const answered = once(outgoing, 'response').then(async ([response]) => {
     const answer = response as IncomingMessage
     let text = ''
     for await (const chunk of answer) text += String(chunk)
     return { status: answer.statusCode, headers: answer.headers, text, ms: performance.now() - begun }
   })
   answered.catch(() => {})
-  asking.end()
-  return { answered, leave: () => asking.destroy() }
+  outgoing.end()
+  return { answered, leave: () => outgoing.destroy() }
 }

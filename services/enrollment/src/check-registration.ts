@@ -6,27 +6,27 @@ import type { Context } from '@robokids/runtime/service'
 import { and, eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockFamilies } from './lock-registration.ts'
-import { familyOf, findStanding, known } from './lock-family.ts'
+import { familyOf, findActive, splitByVisibility } from './lock-family.ts'
 import type { RegistrationRow } from './read-registrations.ts'
 import {
   classFull,
   classNotOffered,
-  conflicts,
-  findSame,
+  findConflicts,
+  findIdentical,
   isOffered,
   mayReplace,
-  refuseOneChildTwice,
-  refuseSecondSeat,
+  checkDuplicateChildren,
+  checkFamilySeats,
   seatsLeft,
-  type Asker,
+  type Requester,
 } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
-import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
+import { lockUnpaid, checkUnpaidSeats } from './unpaid-seats.ts'
 
-/** What a registration says, apart from how and by whom it is asked for. */
-export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | 'familyTimeZone' | 'network' | keyof Asker>
+/** The content of a registration, without who requested it and how. */
+export type Content = Omit<HoldSeats, 'replaces' | 'unlessRegistered' | 'familyTimeZone' | 'network' | keyof Requester>
 
-/** What a request says, and who asks it and how. */
+/** Splits a request into its content, its requester and its options. */
 export function partsOf({
   replaces,
   unlessRegistered = false,
@@ -38,7 +38,7 @@ export function partsOf({
 }: HoldSeats) {
   return {
     content,
-    asker: { ownerId, browserId },
+    requester: { ownerId, browserId },
     network,
     replaces,
     unlessRegistered,
@@ -46,7 +46,7 @@ export function partsOf({
   }
 }
 
-/** Parsing has put the fields into one order and filled in what was left out. */
+/** Relies on parsing for a fixed order of fields and for defaults. */
 export function contentHash(content: Content): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex')
 }
@@ -63,77 +63,76 @@ export function classSessionOf({ classType, startDate }: Pick<Content, 'classTyp
   return and(eq(classSessions.classType, classType), eq(classSessions.date, startDate))
 }
 
-export interface Judgement {
-  /** The registration that is to be answered instead of a new one. */
-  standing: string | undefined
-  /** The unpaid one that gives way to the new one. */
+export interface FamilyCheck {
+  /** The existing registration to return instead of a new one. */
+  existingId: string | undefined
+  /** The unpaid registration that the new one replaces. */
   replaced: RegistrationRow | undefined
-  /** What others have of the same seats, of which whoever asks is told nothing. */
+  /** Conflicting registrations of others, which the requester must not learn about. */
   hidden: RegistrationRow[]
 }
 
 /**
- * Says whether a registration may be paid beside all that its family has, and keeps others of the family waiting until it
- * is decided. Holds nothing.
+ * Checks a registration against the others of its family, and locks the family until the transaction ends. Holds nothing.
  * @throws DomainError `already_paid`, `already_registered`
  */
-export async function judgeRegistration(
+export async function checkAgainstFamily(
   tx: Transaction,
   request: HoldSeats,
   now: Temporal.Instant,
-): Promise<Judgement> {
-  const { content, asker, replaces, unlessRegistered } = partsOf(request)
-  const family = await familyOf(tx, { email: content.email, ownerId: asker.ownerId })
+): Promise<FamilyCheck> {
+  const { content, requester, replaces, unlessRegistered } = partsOf(request)
+  const family = await familyOf(tx, { email: content.email, ownerId: requester.ownerId })
   const findReplaced = async () => {
     if (replaces === undefined || replaces === content.id) return undefined
     const [found] = await tx.select().from(registrations).where(eq(registrations.id, replaces))
-    return found && mayReplace(asker, found) ? found : undefined
+    return found && mayReplace(requester, found) ? found : undefined
   }
   const before = await findReplaced()
   await lockFamilies(tx, before ? [family, await familyOf(tx, before)] : [family])
   const replaced = await findReplaced()
 
-  const others = (await findStanding(tx, family, content)).filter(
+  const others = (await findActive(tx, family, content)).filter(
     (row) => row.id !== content.id && (row.id !== replaced?.id || row.status !== 'held'),
   )
-  const { standing, hidden } = known(asker, others)
-  const asked = { ...content, children: childrenOf(content), address: addressOf(content), separate: false }
+  const { visible, hidden } = splitByVisibility(requester, others)
+  const requested = { ...content, children: childrenOf(content), address: addressOf(content), separate: false }
   if (unlessRegistered) {
-    const same = findSame(standing, asked)
-    if (same) return { standing: same.registrationId, replaced: undefined, hidden: [] }
+    const same = findIdentical(visible, requested)
+    if (same) return { existingId: same.registrationId, replaced: undefined, hidden: [] }
   }
   if (replaced?.status === 'confirmed' || replaced?.status === 'waiver_signed') {
     const message = 'The registration that you change is paid already. Its confirmation is in your email.'
     throw new DomainError('already_paid', message, undefined, { reference: replaced.id })
   }
-  if (unlessRegistered) refuseSecondSeat(standing, asked, now)
+  if (unlessRegistered) checkFamilySeats(visible, requested, now)
   return {
-    standing: undefined,
+    existingId: undefined,
     replaced: replaced?.status === 'held' ? replaced : undefined,
-    hidden: unlessRegistered ? conflicts(hidden, asked) : [],
+    hidden: unlessRegistered ? findConflicts(hidden, requested) : [],
   }
 }
 
 /**
- * Refuses what holding would refuse, and holds nothing: it is asked before the payment page of a replaced registration is
- * closed, so that nothing is closed for a change that cannot be made.
+ * Rejects what `holdSeats` would reject, but holds nothing. Called before the payment page of a replaced registration is
+ * closed, so that none is closed for a change that is then rejected.
  * @throws DomainError `already_paid`, `already_registered`, `id_reused`, `class_not_offered`, `class_full`, `too_many_unpaid`
  */
-export async function judgeOnly(request: HoldSeats, context: Context<Config>): Promise<RegistrationCheck> {
-  const { content, asker, network } = partsOf(request)
-  const applicant = { ...asker, network }
+export async function checkRegistration(request: HoldSeats, context: Context<Config>): Promise<RegistrationCheck> {
+  const { content, requester, network } = partsOf(request)
+  const applicant = { ...requester, network }
   const now = context.clock.now()
-  refuseOneChildTwice(childrenOf(content))
+  checkDuplicateChildren(childrenOf(content))
   return context.db.transaction(async (tx) => {
     await lockUnpaid(tx, applicant)
-    const { standing, replaced } = await judgeRegistration(tx, request, now)
-    if (standing !== undefined) return { registrationId: standing }
-    const [made] = await tx.select().from(registrations).where(eq(registrations.id, content.id))
-    if (made) {
-      if (made.contentHash !== contentHash(content)) throw idReused()
-      return { registrationId: made.id, replaces: replaced?.id ?? null }
+    const { existingId, replaced } = await checkAgainstFamily(tx, request, now)
+    if (existingId !== undefined) return { registrationId: existingId }
+    const [existing] = await tx.select().from(registrations).where(eq(registrations.id, content.id))
+    if (existing) {
+      if (existing.contentHash !== contentHash(content)) throw idReused()
+      return { registrationId: existing.id, replaces: replaced?.id ?? null }
     }
-    await refuseTooMany(tx, applicant, childrenOf(content).length, context, replaced ? [replaced.id] : [])
+    await checkUnpaidSeats(tx, applicant, childrenOf(content).length, context, replaced ? [replaced.id] : [])
     const [classSession] = await tx.select().from(classSessions).where(classSessionOf(content))
     if (!classSession || !isOffered(classSession, now)) throw classNotOffered()
     const freed = replaced?.classSessionId === classSession.id ? replaced.seats : 0

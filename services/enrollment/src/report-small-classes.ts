@@ -6,8 +6,8 @@ import type { Config } from './config.ts'
 import { isTooSmall } from './rules.ts'
 import { classSessions, levels } from './schema.ts'
 
-/** Tells of classes that begin within a week and have few children, once of each. Safe to repeat, and at once. */
-export async function tellSmallClasses({ db, clock }: Context<Config>): Promise<void> {
+/** Publishes classes that begin within a week and are too small, once per class. Safe to repeat and to run concurrently. */
+export async function reportSmallClasses({ db, clock }: Context<Config>): Promise<void> {
   const now = clock.now()
   await db.transaction(async (tx) => {
     const coming = await tx
@@ -15,9 +15,9 @@ export async function tellSmallClasses({ db, clock }: Context<Config>): Promise<
       .from(classSessions)
       .where(
         and(
-          isNull(classSessions.toldSmallAt),
+          isNull(classSessions.smallReportedAt),
           gt(classSessions.startsAt, now),
-          // A week may have an hour more.
+          // A week with a clock change may be an hour longer.
           lte(classSessions.startsAt, now.add({ hours: 8 * 24 })),
         ),
       )
@@ -26,7 +26,7 @@ export async function tellSmallClasses({ db, clock }: Context<Config>): Promise<
     const small = coming.filter((classSession) => isTooSmall(classSession, now))
     if (small.length === 0) return
     const ids = small.map(({ id }) => id)
-    await tx.update(classSessions).set({ toldSmallAt: now }).where(inArray(classSessions.id, ids))
+    await tx.update(classSessions).set({ smallReportedAt: now }).where(inArray(classSessions.id, ids))
     const titles = new Map<string, string>(
       (await tx.select().from(levels)).map(({ classType, title }) => [classType, title]),
     )

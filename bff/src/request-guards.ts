@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { RequestCounts } from './request-counts.ts'
 
-/** What a page may load and run: our own files, and of what is written into it only what these hashes name. */
+/** Allows a page to load our own files, and to run inline scripts and styles with these hashes. */
 export function contentSecurityPolicy({ scripts, styles }: { scripts: string[]; styles: string[] }): string {
   return [
     "default-src 'self'",
@@ -16,7 +16,7 @@ export function contentSecurityPolicy({ scripts, styles }: { scripts: string[]; 
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",
-    // The waiver is shown inside its page.
+    // The waiver is embedded in its page.
     "object-src 'self'",
     "frame-src 'self'",
     "frame-ancestors 'self'",
@@ -25,7 +25,7 @@ export function contentSecurityPolicy({ scripts, styles }: { scripts: string[]; 
   ].join('; ')
 }
 
-/** Built once: made anew for every answer they cost half of the throughput. */
+/** Built once: building them per response halves the throughput. */
 function securityHeaders(siteUrl: string): Record<string, string> {
   return {
     'content-security-policy': contentSecurityPolicy({ scripts: [], styles: [] }),
@@ -39,20 +39,20 @@ function securityHeaders(siteUrl: string): Record<string, string> {
 }
 
 /**
- * Whether the route that answers is one of the API. The address as it was sent does not tell: an encoded letter or a whole
- * URL in the request line finds the same route.
+ * Whether the matched route is part of the API. Not decided by the request's URL, because an encoded letter or an absolute URL in
+ * the request line matches the same route.
  */
 export function isApi(request: FastifyRequest): boolean {
   return request.routeOptions.url?.startsWith('/api/') ?? false
 }
 
-/** Whether a request changes nothing. */
+/** Whether a request only reads. */
 export function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** What holds at the public door whatever is asked for: security headers, limits, client ids and the origin of changes. */
-export async function doorkeeping(http: Http, config: Config): Promise<void> {
+/** Applies to all public requests: security headers, rate limits, client ids and the origin of changes. */
+export async function registerRequestGuards(http: Http, config: Config): Promise<void> {
   Object.assign(http.responseHeaders, securityHeaders(config.SITE_URL))
   http.addHook('onSend', async (request, reply) => {
     if (isApi(request) && reply.getHeader('cache-control') === undefined) void reply.header('cache-control', 'no-store')
@@ -62,13 +62,13 @@ export async function doorkeeping(http: Http, config: Config): Promise<void> {
     timeWindow: '1 minute',
     store: RequestCounts,
     max: (request) => (isRead(request) ? config.RATE_LIMIT_READS : config.RATE_LIMIT_WRITES),
-    // Reads and writes are counted apart: a page that polls never uses up the way to pay.
+    // Reads and writes are counted separately, so that polling never blocks a payment.
     keyGenerator: (request) => `${isRead(request) ? 'read' : 'write'} ${networkOf(request.ip)}`,
     allowList: (request) => !isApi(request),
     errorResponseBuilder: () => new DomainError('rate_limited', 'Too many requests. Please try again in a minute.'),
   })
 
-  // The limit comes before the question who somebody is: guesses are requests like any other.
+  // Runs access checks after the rate limit, so that guesses are counted like all requests.
   http.addHook('onRoute', (route) => {
     const hooks = [route.onRequest ?? []].flat()
     route.onRequest = [...hooks.filter((hook) => !isAccessCheck(hook)), ...hooks.filter(isAccessCheck)]

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv } from 'ajv'
+import formats from 'ajv-formats'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { composeDocuments } from './compose-api-documents.ts'
+
+let composed: Map<string, string>
+beforeAll(async () => {
+  composed = await composeDocuments()
+})
+
+interface Events {
+  channels: Record<string, { messages: Record<string, { $ref: string }> }>
+  operations: Record<string, { action: string; channel: { $ref: string } }>
+  components: { schemas: object; messages: Record<string, { payload: object; examples: { payload: object }[] }> }
+}
+const events = () => parse([...composed.values()].at(-1) ?? '') as Events
+
+describe('the API documents', () => {
+  it('are current in docs/api: `npm run api-documents` writes them', async () => {
+    for (const [path, text] of composed) {
+      const written = await readFile(path, 'utf8').catch(() => '')
+      expect(written === text, `${basename(path)} is current`).toBe(true)
+    }
+  })
+
+  it('of HTTP are valid OpenAPI, and each operation says what it answers', async () => {
+    for (const [path, text] of composed) {
+      if (!path.endsWith('.json')) continue
+      const document = JSON.parse(text) as { paths: Record<string, Record<string, { responses: object }>> }
+      expect(await new Validator().validate(document), basename(path)).toMatchObject({ valid: true })
+      for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods)))
+        expect(operation.responses).toHaveProperty('default')
+    }
+  })
+
+  it('of events describe each sample, and who publishes and consumes it', () => {
+    const { channels, operations, components } = events()
+    for (const [type, { payload, examples }] of Object.entries(components.messages)) {
+      const validate = formats.default(new Ajv({ strict: false })).compile({ ...payload, components })
+      expect([type, validate(examples[0]?.payload), validate.errors]).toEqual([type, true, null])
+      expect([type, validate({ ...examples[0]?.payload, data: 1 })]).toEqual([type, false])
+    }
+    expect(Object.keys(channels)).toEqual(Object.keys(components.messages))
+    expect(operations['billing publishes payment.completed']).toMatchObject({ action: 'send' })
+    expect(operations['enrollment consumes payment.completed']).toMatchObject({
+      action: 'receive',
+      channel: { $ref: '#/channels/payment.completed' },
+    })
+  })
+})
