@@ -117,9 +117,9 @@ describe('the state file', () => {
     for (let round = 0; round < 4; round++) {
       const { url, stripe, kill } = await startProcess(file, hook.url)
       const until = seen.paid.length + 5 * (round + 1)
-      const sell = async (till: number) => {
+      const sell = async (client: number) => {
         for (let sale = 0; ; sale++) {
-          const idempotencyKey = `sale-${round}-${till}-${sale}`
+          const idempotencyKey = `sale-${round}-${client}-${sale}`
           const { id } = await stripe.checkout.sessions.create(create, { idempotencyKey })
           seen.sessions.set(idempotencyKey, id)
           const body = JSON.stringify({ card: '4242424242424242' })
@@ -131,10 +131,10 @@ describe('the state file', () => {
         }
       }
       // Each client keeps selling until its connection breaks.
-      const tills = Promise.allSettled([sell(1), sell(2), sell(3)])
+      const sales = Promise.allSettled([sell(1), sell(2), sell(3)])
       await eventually(() => expect(seen.paid.length).toBeGreaterThan(until))
       await kill()
-      await tills
+      await sales
     }
     const { stripe, simulator } = await start({ stateFile: file })
     for (const [idempotencyKey, id] of seen.sessions) {
