@@ -37,6 +37,7 @@ const folders = [
   'services/enrollment',
   'bff',
   'services/billing',
+  'deploy/stripe-simulator',
   'test',
   'deploy/local',
   'docs',
