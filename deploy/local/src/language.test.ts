@@ -28,6 +28,17 @@ const retired: readonly [word: RegExp, instead: string][] = [
 /** A sentence in a literal is a text for users, whose words the specification decides. */
 const userText = /(['"`])(?:[A-Z\d]|\$\{)[^'"`\n]*\.\1/g
 
+/** Texts of pages, between tags. */
+const pageTexts = [
+  'This one was let go.',
+  'pull and let go as a muscle does',
+  'an idea that does not let them go.',
+  'Let go: it is dark.',
+  'a lot of patience on uneven ground',
+  'patience when the first program does nothing',
+  'whoever they say they are',
+]
+
 /** What is written so by now. A folder that is brought up to it joins the list; none leaves it. */
 const folders = [
   'contracts/src',
@@ -38,6 +49,7 @@ const folders = [
   'bff',
   'services/billing',
   'deploy/stripe-simulator',
+  'web',
   'test',
   'deploy/local',
   'docs',
@@ -54,7 +66,8 @@ describe('the language of the code', () => {
       const lines = (await readFile(join(root, file), 'utf8')).replaceAll(userText, '').split('\n')
       for (const [index, line] of lines.entries())
         for (const [word, instead] of retired)
-          if (word.test(line)) found.push(`${file}:${index + 1}: ${word.exec(line)?.[0]} (${instead})`)
+          if (word.test(line) && !pageTexts.some((text) => line.includes(text)))
+            found.push(`${file}:${index + 1}: ${word.exec(line)?.[0]} (${instead})`)
     }
     expect(found).toEqual([])
   })
