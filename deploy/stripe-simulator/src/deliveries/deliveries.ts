@@ -1,6 +1,6 @@
 /**
- * Sends events to the webhook endpoints: signed, retried with growing pauses, unordered and at least once. A test can
- * hold, drop, duplicate, delay or reverse deliveries, because a network does all of that.
+ * Sends events to the webhook endpoints: signed, with retries and backoff, unordered and at least once. A test can
+ * hold, drop, duplicate, delay or reverse deliveries, as a network does.
  */
 import { createHmac } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
@@ -18,13 +18,13 @@ export interface DeliveryMode {
   duplicate: number
   /** Release the queue backwards. */
   reverse: boolean
-  /** Deliver this many times and take no notice of the answer, as if it had been lost: the receiver hears it again. */
+  /** Ignore this many responses, as if they had been lost: the event is delivered again. */
   lostAnswers: number
   /** Wait before the first attempt. */
   delayMs: number
-  /** The event types this mode is for (`charge.*` names a group); null is all. */
+  /** The event types that it applies to (`charge.*` is a group); null for all. */
   types: string[] | null
-  /** Shape snapshots for this API version, whatever the endpoint's; null leaves that to the endpoint. */
+  /** Render snapshots for this API version; null for the endpoint's own. */
   apiVersion: string | null
 }
 
@@ -42,7 +42,7 @@ export const normalMode: DeliveryMode = {
 const second = 1000
 const minute = 60 * second
 
-/** Stripe retries for three days; quicker at the start here, so that a restarted service soon hears what it missed. */
+/** Stripe retries for three days; faster at the start here, so that a restarted service soon catches up. */
 const defaultRetryDelaysMs: readonly number[] = [
   ...[1, 2, 4, 8, 16, 32].map((seconds) => seconds * second),
   ...[1, 2, 5, 10, 30].map((minutes) => minutes * minute),
@@ -58,7 +58,7 @@ export class Deliveries {
   readonly #retryDelaysMs: readonly number[]
   readonly #byEvent = new Map<string, DeliveryRecord[]>()
   readonly #timers = new Map<string, NodeJS.Timeout>()
-  readonly #underWay = new Map<string, AbortController>()
+  readonly #inFlight = new Map<string, AbortController>()
   #waiters: { done: () => boolean; resolve: () => void }[] = []
   #stopped = false
 
@@ -67,7 +67,7 @@ export class Deliveries {
     this.#retryDelaysMs = retryDelaysMs
   }
 
-  /** Takes up what an earlier run left undelivered. */
+  /** Schedules the deliveries left over from the last run. */
   start(): void {
     for (const delivery of this.#store.deliveries.values()) {
       this.#index(delivery)
@@ -79,13 +79,13 @@ export class Deliveries {
     }
   }
 
-  /** Ends attempts under way; they stay pending and are made again after the next start. */
+  /** Aborts attempts in flight; they stay pending and are repeated after the next start. */
   async stop(): Promise<void> {
     this.#stopped = true
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
-    for (const controller of this.#underWay.values()) controller.abort()
-    await this.#until(() => this.#underWay.size === 0)
+    for (const controller of this.#inFlight.values()) controller.abort()
+    await this.#until(() => this.#inFlight.size === 0)
     for (const waiter of this.#waiters) waiter.resolve()
   }
 
@@ -118,18 +118,18 @@ export class Deliveries {
     }
   }
 
-  /** Sends an event once more to every endpoint that takes it, as the dashboard's button does. */
+  /** Sends an event again to every subscribed endpoint, as the dashboard's button does. */
   resend(record: EventRecord): void {
     this.send(record)
   }
 
-  /** Delivers what is held; answers how many. */
+  /** Releases held deliveries and returns their number. */
   release(): number {
     const held = [...this.#store.deliveries.values()].filter((one) => one.status === 'held')
     if (this.mode.reverse) held.reverse()
     for (const [index, delivery] of held.entries()) {
       delivery.status = 'pending'
-      // A little apart, so that they also arrive in the order that was asked for.
+      // Slightly staggered, so that they arrive in the requested order.
       delivery.nextAt = Date.now() + index * 15
       this.#store.deliveries.save(delivery.id)
       this.#schedule(delivery)
@@ -137,24 +137,24 @@ export class Deliveries {
     return held.length
   }
 
-  /** Endpoints that have not yet taken this event. */
+  /** Counts the endpoints that have not accepted this event yet. */
   pendingFor(eventId: string): number {
     const all = this.#byEvent.get(eventId) ?? []
     const taken = new Set(all.filter((one) => one.status === 'delivered').map((one) => one.endpointId))
     return new Set(all.map((one) => one.endpointId)).size - taken.size
   }
 
-  /** Resolves once every endpoint has answered this event's first attempt, or is not going to be asked, or `ms` passed. */
-  async firstAnswer(eventId: string, ms: number): Promise<void> {
+  /** Resolves once the first attempt of this event has ended or is not pending at every endpoint, or after `ms`. */
+  async firstAttempt(eventId: string, ms: number): Promise<void> {
     const answered = () =>
       (this.#byEvent.get(eventId) ?? []).every((one) => one.attempts.length > 0 || one.status !== 'pending')
     await this.#until(answered, ms)
   }
 
-  /** Resolves once no attempt is under way or due now. Retries that wait for their pause do not count. */
+  /** Resolves once no attempt is in flight or due now. Scheduled retries do not count. */
   async idle(): Promise<void> {
     const soon = (one: DeliveryRecord) => one.status === 'pending' && one.attempts.length === 0
-    await this.#until(() => this.#underWay.size === 0 && ![...this.#store.deliveries.values()].some(soon))
+    await this.#until(() => this.#inFlight.size === 0 && ![...this.#store.deliveries.values()].some(soon))
   }
 
   counts(): Record<DeliveryRecord['status'], number> {
@@ -196,13 +196,13 @@ export class Deliveries {
       return
     }
     const controller = new AbortController()
-    this.#underWay.set(delivery.id, controller)
+    this.#inFlight.set(delivery.id, controller)
     const payload = this.#payload(endpoint, record)
     const answer = await postOnce(endpoint.object.url, payload, signingSecrets(endpoint), controller.signal)
-    this.#underWay.delete(delivery.id)
-    const isLost = (delivery.lostAnswers ?? 0) > delivery.attempts.length
-    const heard = isLost ? { status: null, error: 'The answer was lost, as a test has ordered.' } : answer
-    if (!this.#stopped) this.#settle(delivery, heard)
+    this.#inFlight.delete(delivery.id)
+    const isIgnored = (delivery.lostAnswers ?? 0) > delivery.attempts.length
+    const received = isIgnored ? { status: null, error: 'The answer was lost, as a test has ordered.' } : answer
+    if (!this.#stopped) this.#settle(delivery, received)
     this.#wake()
   }
 
@@ -228,7 +228,7 @@ export class Deliveries {
             ...record.snapshot,
             pending_webhooks: this.pendingFor(record.snapshot.id),
           })
-    // Indented, as Stripe sends it: a receiver that verifies a re-serialised body fails here as it would there.
+    // Indented, as Stripe sends it: a receiver that verifies a re-serialized body fails here as well.
     return JSON.stringify(event, null, 2)
   }
 
@@ -250,7 +250,7 @@ export class Deliveries {
 }
 
 /**
- * The `Stripe-Signature` header. It is stamped with the machine's time, not the simulated one: receivers compare it with
+ * The `Stripe-Signature` header. Its timestamp is the machine's time, not the simulated one: receivers compare it with
  * their own clock.
  */
 function signatureHeader(payload: string, secrets: readonly string[], seconds = Math.floor(Date.now() / 1000)): string {
@@ -260,7 +260,7 @@ function signatureHeader(payload: string, secrets: readonly string[], seconds = 
   return [`t=${seconds}`, ...signatures].join(',')
 }
 
-/** The endpoint's secrets, and those that were rolled and are not over yet. */
+/** The endpoint's secrets, including rolled ones that have not expired. */
 function signingSecrets({ secrets, retiring = [] }: EndpointRecord): string[] {
   const now = Date.now()
   return [...secrets, ...retiring.filter((one) => one.until > now).map((one) => one.secret)]
@@ -276,7 +276,7 @@ interface Answer {
   error: string | null
 }
 
-/** One request on a connection of its own: a pooled one may belong to a receiver that has since been restarted. */
+/** Each request on its own connection: a pooled one may belong to a receiver that has been restarted. */
 function postOnce(url: string, payload: string, secrets: readonly string[], signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve) => {
     const failed = (error: unknown) => resolve({ status: null, error: String(error) })

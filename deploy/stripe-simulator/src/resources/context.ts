@@ -1,9 +1,9 @@
-import type { Clock } from './clock.ts'
-import type { Faults } from './faults.ts'
-import type { Store } from './store/store.ts'
-import type { Deliveries } from './webhooks/deliveries.ts'
+import type { Clock } from '../clock.ts'
+import type { Deliveries } from '../deliveries/deliveries.ts'
+import type { Faults } from '../faults.ts'
+import type { Store } from '../store/store.ts'
 
-/** What every resource works with. */
+/** The shared dependencies of all resources. */
 export interface Context {
   store: Store
   clock: Clock
@@ -13,14 +13,14 @@ export interface Context {
 }
 
 interface Settings {
-  /** Where a browser finds the payment page: no trailing slash. */
+  /** Base URL of the payment page, without trailing slash. */
   publicUrl: string
   merchantName: string
   /** Empty: any `sk_test_…`. */
   apiKeys: readonly string[]
   /** Seconds after which the refunds of the refund test cards change. */
   refundSettleSeconds: number
-  /** How long a paid checkout waits for the answer to its completed-webhook before it redirects. */
+  /** How long a paid checkout waits for the response to its completed webhook before it redirects. */
   redirectWaitMs: number
   sessionCreateDelayMs: number
   /** Seconds after which the payments of the dispute test card are disputed. */
@@ -30,10 +30,10 @@ interface Settings {
   dunning: Dunning
 }
 
-/** What becomes of a renewal that cannot be charged. */
+/** The handling of renewals that cannot be charged. */
 export interface Dunning {
   /** Days to wait after the first failure, the second, and so on. */
   retryAfterDays: readonly number[]
-  /** After the last: the subscription is cancelled, marked unpaid, or left as it is. */
+  /** After the last attempt the subscription is cancelled, marked unpaid, or left past due. */
   lastly: 'cancel' | 'unpaid' | 'past_due'
 }

@@ -1,13 +1,13 @@
-/** How a resource describes its endpoints; `api.ts` serves them. */
-import type { Context } from '../context.ts'
-import { object, type Decoder, type Fields, type Shape } from './params.ts'
-import type { Cause } from './types.ts'
+import { object, type Decoder, type Fields, type Shape } from '../protocol/params.ts'
+import type { Cause } from '../protocol/types.ts'
+/** Declarations of a resource's endpoints; `api.ts` serves them. */
+import type { Context } from './context.ts'
 
 export interface Endpoint {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
   params: Decoder<{ expand?: string[] | undefined }>
-  /** Runs in one go, without waiting: whatever it changes, no other request sees half of it. */
+  /** Synchronous, so that no other request sees a partial change. */
   run(ctx: Context, params: never, path: { id: string }, cause: Cause): unknown
 }
 
@@ -16,8 +16,8 @@ type Run<S extends Shape> = (ctx: Context, params: Fields<S>, path: { id: string
 export type Routes = (route: (endpoint: Endpoint) => void) => void
 
 /**
- * The shape of the parameters is checked before execution begins: a refusal there is not saved under an idempotency
- * key, one by `run` is.
+ * The parameters are validated before execution: an error there is not saved under an idempotency
+ * key, an error of `run` is.
  */
 export function get<S extends Shape>(path: string, shape: S, run: Run<S>): Endpoint {
   return { method: 'GET', path, params: object(shape), run }
