@@ -1,6 +1,6 @@
 import { pagePaths, redirects } from '@robokids/contracts/pages'
 import { QueryClient } from '@tanstack/react-query'
-import { type AnyRoute, createMemoryHistory, isRedirect } from '@tanstack/react-router'
+import { type AnyRoute, createMemoryHistory, isRedirect, linkOptions } from '@tanstack/react-router'
 import { describe, expect, it } from 'vitest'
 import { buildRouter } from './router.tsx'
 
@@ -26,6 +26,14 @@ describe('router', () => {
       thrown = error
     }
     expect(isRedirect(thrown) && thrown.options).toMatchObject({ to, replace: true })
+  })
+
+  it('has types for links and their search parameters', () => {
+    // @ts-expect-error -- There is no such page.
+    linkOptions({ to: '/no-such-page' })
+    // @ts-expect-error -- Its parameter is `reference`.
+    linkOptions({ to: '/shop/success', search: { refernce: 'x' } })
+    expect(linkOptions({ to: '/shop/success', search: { reference: 'x' } }).search).toEqual({ reference: 'x' })
   })
 
   it('writes an address as it was read', () => {

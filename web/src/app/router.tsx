@@ -160,6 +160,22 @@ const referenced = { validateSearch: textParameters as ValidateSearch<'reference
 const confirmationOptions = { validateSearch: textParameters as ValidateSearch<'reference' | RecordParameter> }
 const waiverOptions = { validateSearch: textParameters as ValidateSearch<'reference' | 'membership'> }
 
+// In constants of their own: within `addChildren` they are inferred as any route, and every link loses its types.
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: '/admin',
+  beforeLoad: () => {
+    throw redirect({ to: '/', replace: true })
+  },
+})
+const guides = createRoute({
+  getParentRoute: () => root,
+  path: '/guides',
+  beforeLoad: () => {
+    throw redirect({ to: '/news-guides', replace: true })
+  },
+})
+
 const routeTree = root.addChildren([
   page('/', 'Empowering Kids to Build the Future', home),
   page('/shop', 'Shop', shop, withShop),
@@ -209,20 +225,8 @@ const routeTree = root.addChildren([
   page('/innovator', 'Innovator Program', innovator),
   page('/follow', 'Follow Us', follow),
   page('/design-system', 'Design system', designSystem),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/admin',
-    beforeLoad: () => {
-      throw redirect({ to: '/', replace: true })
-    },
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/guides',
-    beforeLoad: () => {
-      throw redirect({ to: '/news-guides', replace: true })
-    },
-  }),
+  admin,
+  guides,
 ])
 
 interface RouterOptions {

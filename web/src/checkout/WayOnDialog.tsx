@@ -25,7 +25,11 @@ interface WayOnDialogProps {
   onClose: () => void
 }
 
-const registered = { page: '/robokids/success', title: 'You are registered already', link: 'See your registration' }
+const registered = {
+  page: '/robokids/success',
+  title: 'You are registered already',
+  link: 'See your registration',
+} as const
 
 const places = {
   form: {
@@ -48,7 +52,7 @@ const places = {
     aside: '',
     back: 'Leave it as it is',
   },
-}
+} as const
 
 export function WayOnDialog({ wayOn, onClose, ...rest }: WayOnDialogProps) {
   switch (wayOn.kind) {

@@ -270,7 +270,7 @@ export function DesignSystem() {
       </Part>
       <Part title="Nothing there, and something wrong">
         <div className={styles.row}>
-          <ButtonLink to="/no-such-page" variant="secondary">
+          <ButtonLink to={'/no-such-page' as '/'} variant="secondary">
             A page that is not there
           </ButtonLink>
           <Button variant="secondary" onClick={() => setBroken(true)}>
