@@ -1,5 +1,6 @@
-/** Global style sheets. CSS modules have their own declarations, in `css-modules.d.ts`. */
-declare module '*.css' {}
+/** Global style sheets, by name: a pattern for all would hide the classes of CSS modules, declared in `css-modules.d.ts`. */
+declare module '*/tokens.css' {}
+declare module '*/base.css' {}
 
 declare module '*?url' {
   const address: string

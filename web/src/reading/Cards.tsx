@@ -27,7 +27,7 @@ export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
                 )}
               </p>
             )}
-            <h3 className={styles.title}>
+            <h3>
               {isOutside(card.link) ? (
                 <OutsideLink href={card.link} className={styles.cover}>
                   {card.title}
