@@ -98,7 +98,7 @@ export function membershipRoutes(
       await hold()
       try {
         const checkout = await billing.call('POST', '/membership-checkouts', { body, answer: membershipCheckoutSchema })
-        // Once its page is opened, the hold outlives the checkout, and ends with it.
+        // Binds the hold to the checkout, whose end releases it.
         await hold(checkout.attemptId)
         return { url: linkTo(checkout.attemptId, checkout.checkoutUrl) }
       } catch (error) {

@@ -18,7 +18,7 @@ export const member = {
 export const passwordField = (page: Page) => page.getByLabel('Password', { exact: true })
 export const messageLine = (page: Page) => page.locator('form [tabindex="-1"]').first()
 
-/** Agrees to the terms of the membership: those of another plan have to be agreed to anew. */
+/** Agrees to the terms of the membership: each plan has its own. */
 export async function agree(page: Page): Promise<void> {
   await page.getByLabel(/^I agree: My membership renews by itself/).check()
 }
@@ -84,7 +84,7 @@ export async function addAuthenticator(page: Page) {
   })
   return {
     credentials: async () => (await client.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
-    /** Its person turns away. */
+    /** The user does not confirm. */
     refuse: () => client.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false }),
   }
 }

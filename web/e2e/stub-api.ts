@@ -37,9 +37,9 @@ export interface Answer {
 type Handler = (call: Call, nth: number) => Answer | Promise<Answer>
 
 /** A handler whose answers wait until a test has seen what shows meanwhile: however long that takes. */
-export function held(answer: (call: Call) => Answer): { handler: Handler; letGo: () => void } {
+export function held(answer: (call: Call) => Answer): { handler: Handler; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
-  return { handler: (call) => promise.then(() => answer(call)), letGo: resolve }
+  return { handler: (call) => promise.then(() => answer(call)), release: resolve }
 }
 
 export function refusal(
@@ -116,7 +116,7 @@ export class StubApi {
     this.#handlers.set(route, handler)
   }
 
-  /** What the registration is from now on: asked for, and told to whoever watches it. */
+  /** Sets the registration's state, for requests and for open event streams. */
   tell(view: RegistrationView): void {
     this.#views.set(view.registrationId, view)
     for (const stream of this.#streams.get(view.registrationId) ?? []) stream.write(stateEvent(view))

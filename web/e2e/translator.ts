@@ -10,13 +10,13 @@ export async function translate(
   from: 'the first moment' | 'when it answers' = 'when it answers',
 ): Promise<string[]> {
   const faults: string[] = []
-  await page.exposeFunction('tellFault', (fault: string) => faults.push(fault))
+  await page.exposeFunction('reportFault', (fault: string) => faults.push(fault))
   await page.addInitScript((atFirst) => {
     // Not in the browser's own viewer of PDF files, which has a document of its own.
     if (!location.protocol.startsWith('http')) return
-    const tell = (fault: string) => (window as unknown as { tellFault: (fault: string) => void }).tellFault(fault)
+    const tell = (fault: string) => (window as unknown as { reportFault: (fault: string) => void }).reportFault(fault)
 
-    // What is translated while React takes it over is not what it made: it makes that part anew, and only tells of it.
+    // React finds text translated during hydration to differ from its own: it renders that part again and only reports it.
     addEventListener('error', (event) => {
       if (String(event.error).includes('React error #418')) event.preventDefault()
     })

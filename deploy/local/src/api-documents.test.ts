@@ -5,6 +5,7 @@ import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { startApiPages } from './api-pages.ts'
 import { composeDocuments } from './compose-api-documents.ts'
 
 let composed: Map<string, string>
@@ -50,5 +51,21 @@ describe('the API documents', () => {
       action: 'receive',
       channel: { $ref: '#/channels/payment.completed' },
     })
+  })
+
+  it('are pages under `npm start`, with an index', async () => {
+    const pages = await startApiPages()
+    try {
+      const read = async (path: string) => (await fetch(pages.url + path)).text()
+      const links = [...(await read('/')).matchAll(/href="([^"]+)"/g)].map(([, path]) => path)
+      expect(links).toEqual(['/bff', '/identity', '/enrollment', '/billing', '/notifications', '/events'])
+      expect(await read('/bff')).toContain('swagger-ui')
+      expect(JSON.parse(await read('/billing/json'))).toMatchObject({ info: { title: 'billing' } })
+      expect(await read('/events')).toMatch(
+        /payment\.completed<\/h2>\s+<p>Published by billing, consumed by .*enrollment/,
+      )
+    } finally {
+      await pages.stop()
+    }
   })
 })

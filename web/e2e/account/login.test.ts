@@ -424,7 +424,7 @@ describe('a reload on the way', () => {
     expect(await kept(page)).not.toContain('m***@e***')
   })
 
-  it('is none where somebody opens the login anew', async () => {
+  it('starts at the first form when the login page is opened by its address', async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_EMAIL_CODE'))
     await logIn(page)
@@ -468,7 +468,7 @@ describe('an answer that comes after somebody has gone back to the login', () =>
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_TOTP_CODE'))
     await logIn(page)
-    const { handler, letGo } = held(() => ({ json: { step: 'DONE' } }))
+    const { handler, release } = held(() => ({ json: { step: 'DONE' } }))
     site.api.on('POST /api/auth/sign-in/answer', handler)
     await page.getByLabel('Code').fill('123456')
     await press(page, 'Continue')
@@ -477,7 +477,7 @@ describe('an answer that comes after somebody has gone back to the login', () =>
     await press(page, 'Back to Log In')
     await cut
     await page.getByLabel('Email').fill('ivo.holt@example.com')
-    letGo()
+    release()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_SMS_CODE'))
     await passwordField(page).fill(goodPassword)
     await press(page, 'Log In')
@@ -487,7 +487,7 @@ describe('an answer that comes after somebody has gone back to the login', () =>
 
   it('leads to no form for a new password', async () => {
     const page = await site.open()
-    const { handler, letGo } = held(() => ({
+    const { handler, release } = held(() => ({
       json: { delivery: { medium: 'EMAIL', destination: 'm***@e***' } },
     }))
     site.api.on('POST /api/auth/forgot-password', handler)
@@ -499,7 +499,7 @@ describe('an answer that comes after somebody has gone back to the login', () =>
     await press(page, 'Back to Log In')
     await page.getByLabel('Email').fill('ivo.holt@example.com')
     const came = page.waitForResponse('**/api/auth/forgot-password')
-    letGo()
+    release()
     await (await came).finished()
     // Typed and answered since: what came has been read.
     lead(stepOf('CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION'))
@@ -691,7 +691,7 @@ describe('the confirmation of an account', () => {
     })
   })
 
-  it('leads whoever never chose a password to a new one, which is theirs alone', async () => {
+  it('leads a user who never chose a password to a new one, which is theirs alone', async () => {
     const page = await site.open()
     const message = 'This is not the browser that you signed up in. Enter the password that you chose then.'
     site.api.on('POST /api/auth/confirm-sign-up', () => refusal('password_required', message))

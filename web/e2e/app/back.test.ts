@@ -30,7 +30,7 @@ describe('a page that the browser kept', () => {
       window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))
     }, forgetting)
 
-  it('asks for everything anew, and keeps what was typed', async () => {
+  it('refetches everything and keeps what was typed', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await page.getByText('$400').first().waitFor()
@@ -54,7 +54,7 @@ describe('a page that the browser kept', () => {
     expect(await page.getByLabel(/^I agree: My membership renews by itself/).isChecked()).toBe(false)
   })
 
-  it('is loaded anew where another page has emptied what it shows', async () => {
+  it('is reloaded when another page has cleared what it shows', async () => {
     const page = await site.open()
     await page.goto('/shop')
     await page.getByRole('button', { name: 'Add Robot Spider to cart' }).click()
@@ -65,7 +65,7 @@ describe('a page that the browser kept', () => {
 })
 
 /**
- * Whether a page that was left is shown again as it was or is loaded anew is the browser's to decide, and differs by its
+ * Whether a page that was left is restored as it was or reloaded is the browser's to decide, and differs by its
  * version, its memory and its mood. People must not see the difference.
  */
 describe.each([
@@ -116,7 +116,7 @@ describe.each([
     await page.getByText('$430').first().waitFor()
   })
 
-  it('finds whoever has signed in since, and nobody once they have signed out', async () => {
+  it('shows the user who has signed in since, and nobody after they signed out', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 900 } })
     await page.goto('/membership')
     await page.getByRole('link', { name: 'Login' }).first().waitFor()
@@ -144,7 +144,7 @@ describe.each([
     expect(await pay.count()).toBe(0)
   })
 
-  it('finds nothing in a form that was emptied for whoever comes next', async () => {
+  it('shows nothing in a form that was cleared for the next user', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)

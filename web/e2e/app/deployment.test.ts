@@ -60,7 +60,7 @@ describe('a tab from before a deployment', () => {
 })
 
 describe('a screen whose script does not come', () => {
-  it('is given up after 120 seconds, and asked for once more by loading the page anew', async () => {
+  it('times out after 120 seconds and is requested once more by a reload of the page', async () => {
     const api = new StubApi()
     const site = await serveSite(join(root, 'web/dist'), () => api)
     const { context, errors } = await newVisitor(browser, { baseURL: site.url })
@@ -108,7 +108,7 @@ describe('a page whose files do not come', () => {
   }
   const notice = 'This page could not be loaded whole: some of it may not work.'
 
-  it.each(['**/assets/main-*.js', '**/assets/*.css'])('is loaded anew by itself, without %s the first time', (files) =>
+  it.each(['**/assets/main-*.js', '**/assets/*.css'])('is reloaded by itself when %s is missing at first', (files) =>
     openWithout(files, 1, async (page, documents) => {
       await page.locator('fieldset:enabled').waitFor()
       expect(documents()).toBe(2)

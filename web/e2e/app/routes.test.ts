@@ -100,7 +100,7 @@ describe('every page', () => {
     }
   }, 300_000)
 
-  it('is there on a wide screen for whoever blocks storage, and holds still', async () => {
+  it('is shown on a wide screen when storage is blocked, and does not move', async () => {
     site.api.delayMs = 200
     const page = await site.open({ viewport: { width: 1440, height: 900 } })
     await breakStorage(page, 'blocked')
@@ -204,7 +204,7 @@ describe('every page', () => {
     }
   })
 
-  it('shows no cookie banner to whoever has accepted it, from the first paint on', async () => {
+  it('shows no cookie banner after it was accepted, from the first paint on', async () => {
     const page = await site.open()
     await page.goto('/')
     await page.getByRole('button', { name: 'Accept' }).click()

@@ -63,7 +63,7 @@ describe('in a page that the browser translates', () => {
     site.api.on('POST /api/registrations', refused.handler)
     await submitButton(page).click()
     await says(page, 'Processing...')
-    refused.letGo()
+    refused.release()
     expect(await closeAlert(page)).toBe('This class is full.')
     site.api.on('POST /api/registrations', ({ body }) => ({
       json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] },
@@ -82,7 +82,7 @@ describe('in a page that the browser translates', () => {
     site.api.on('POST /api/registrations/:reference/checkout', lost.handler)
     await press(page, 'Pay $400.00 by card')
     await says(page, 'Processing...')
-    lost.letGo()
+    lost.release()
     await closeAlert(page)
     await page.getByRole('button', { name: 'Pay $400.00 by card' }).waitFor()
 

@@ -413,7 +413,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
         },
       },
       {
-        name: 'a membership for whoever was signed in and is not any more',
+        name: 'a membership of a user who was signed in and no longer is',
         open: async (page) => {
           site.api.on('POST /api/createStripeSession', () =>
             refusal('sign_in_required', 'You are not signed in any more. Please log in again.'),
@@ -436,7 +436,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
         },
       },
     ])
-    slow.letGo()
+    slow.release()
   }, 180_000)
 
   it('where money goes back', async () => {

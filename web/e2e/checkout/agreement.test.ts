@@ -101,7 +101,7 @@ describe('a price that changed while somebody registered', () => {
     expect(third).toEqual({ ...second, agreed: dearer })
   })
 
-  it('leaves everything as it was for whoever goes back, and the page shows the new price', async () => {
+  it('leaves everything as it was when the parent goes back, and the page shows the new price', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)
@@ -234,7 +234,7 @@ describe('terms that changed while somebody became a member', () => {
     expect(bodiesOf(/sign-up$/)).toHaveLength(1)
   })
 
-  it('have to be agreed to on the page by whoever goes back', async () => {
+  it('have to be agreed to on the page after going back', async () => {
     const page = await site.open()
     await page.goto('/membership/register')
     await fillRegistration(page)
@@ -325,7 +325,7 @@ describe('a change of plan', () => {
     )
   })
 
-  it('is quoted anew where the answer does not tell what is offered now', async () => {
+  it('is quoted again when the response does not contain the current offer', async () => {
     const page = await askForYearly(null)
     site.api.on('POST /api/membership/switch', (_, nth) =>
       nth === 1 ? refusal('quote_outdated', 'This quote is too old.') : changed,
@@ -336,7 +336,7 @@ describe('a change of plan', () => {
     await page.getByText('Your plan is changed.').waitFor()
   })
 
-  it('leads to the page where the bank asks to confirm it, and asks for the membership anew after that', async () => {
+  it('leads to the page where the bank asks to confirm it, and refetches the membership after that', async () => {
     const page = await askForYearly()
     site.api.on('POST /api/membership/switch', () =>
       refusal('payment_confirmation_required', 'Your bank asks to confirm.', undefined, { url: cardPage() }),
@@ -351,7 +351,7 @@ describe('a change of plan', () => {
     await page.getByText('$60.00 a year').first().waitFor()
   })
 
-  it('stays as it was for whoever does not confirm now', async () => {
+  it('stays as it was when it is not confirmed now', async () => {
     const page = await askForYearly()
     site.api.on('POST /api/membership/switch', () =>
       refusal('payment_confirmation_required', 'Your bank asks to confirm.', undefined, { url: cardPage() }),
@@ -456,7 +456,7 @@ describe('what is paid already', () => {
     await page.getByText('Your cart is currently empty.').waitFor()
   })
 
-  it('leaves a cart to whoever wants what is in it as well: as another order', async () => {
+  it('keeps the cart for another order if the buyer wants it', async () => {
     const { page, first } = await changeOrderedCart()
     await question(page).getByRole('button', { name: 'Keep this cart' }).click()
     await page.getByRole('button', { name: 'Check out' }).click()

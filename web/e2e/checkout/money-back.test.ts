@@ -46,11 +46,11 @@ async function offersNoSigning(page: Page): Promise<void> {
   expect(done).not.toMatch(/waiver|kit/i)
 }
 
-const underWay = paidView('confirmed', { refunds: [refund('pending', 40_000)] })
+const pendingRefund = paidView('confirmed', { refunds: [refund('pending', 40_000)] })
 
 describe('a registration whose money goes back', () => {
   it.each<[string, RegistrationView, string, string]>([
-    ['is on its way back', underWay, 'Your money is on its way back', '$400.00 is on its way back to your card.'],
+    ['is on its way back', pendingRefund, 'Your money is on its way back', '$400.00 is on its way back to your card.'],
     [
       'is on its way back after the waiver was signed',
       paidView('waiver_signed', { refunds: [refund('pending', 40_000)] }),
@@ -121,7 +121,7 @@ describe('a registration whose money goes back', () => {
   it('turns the waiver’s page where it was cancelled while that was read', async () => {
     site.api.tell(paidView('confirmed', {}))
     site.api.on('POST /api/waivers', () => {
-      site.api.tell(underWay)
+      site.api.tell(pendingRefund)
       return refusal('registration_not_paid', 'The money for it is on its way back.')
     })
     const page = await site.open()
@@ -132,7 +132,7 @@ describe('a registration whose money goes back', () => {
   })
 
   it('turns as soon as the money is back', async () => {
-    site.api.tell(underWay)
+    site.api.tell(pendingRefund)
     const page = await site.open()
     await page.goto(`/robokids/success?reference=${reference}`)
     await eventually(() => heading(page).innerText()).toBe('Your money is on its way back')

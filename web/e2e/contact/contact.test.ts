@@ -28,13 +28,13 @@ async function write(page: Page): Promise<void> {
 
 describe('the contact form', () => {
   it('sends a message, and says under which number and when it is answered', async () => {
-    const { handler, letGo } = held(() => ({ json: { reference: 'M-0F3A9C1B' } }))
+    const { handler, release } = held(() => ({ json: { reference: 'M-0F3A9C1B' } }))
     site.api.on('POST /api/contact', handler)
     const page = await site.open()
     await write(page)
     await send(page).dblclick()
     await page.getByRole('button', { name: 'Sending...' }).waitFor()
-    letGo()
+    release()
     const told = page.getByRole('status').filter({ hasText: 'Your message is with us.' })
     await told.waitFor()
     expect(await told.innerText()).toMatch(/maren\.holt@example\.com within 48 hours[^]*M-0F3A9C1B/)
@@ -100,7 +100,7 @@ describe('the contact form', () => {
     expect(await typed(page)).toEqual(written)
   })
 
-  it('knows whoever is signed in, and forgets what they typed when they log out', async () => {
+  it('fills in the signed-in user, and clears what they typed when they log out', async () => {
     site.api.accounts.user = maren
     const page = await site.open()
     await page.goto('/contact')

@@ -25,7 +25,7 @@ async function openProfile(): Promise<Page> {
   return page
 }
 
-/** Another tab signs in somebody else; whoever names another account is refused, as the server does. */
+/** Another tab signs in to a different account; requests that name another account are rejected, as by the server. */
 function signInElsewhere(): void {
   const { accounts } = site.api
   accounts.user = noor
@@ -60,7 +60,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(site.api.callsOf('POST', /^\/api\/registrations$/).at(-1)?.account).toBeUndefined()
   })
 
-  it('says who is signed in now and that nothing was changed, and is loaded anew for them', async () => {
+  it('says who is signed in now and that nothing was changed, and reloads the page for them', async () => {
     const page = await openProfile()
     signInElsewhere()
     await page.getByRole('button', { name: 'Cancel membership' }).click()
@@ -81,7 +81,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(site.api.callsOf('PATCH', /profile$/).map(({ account }) => account)).toEqual([noor.userId])
   })
 
-  it('lets one log out whoever is signed in now', async () => {
+  it('offers to log out the account that is signed in now', async () => {
     const page = await openProfile()
     signInElsewhere()
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -100,7 +100,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(await question(page).count()).toBe(0)
   })
 
-  it('keeps what was typed for whoever goes on, and asks for nobody who only reads', async () => {
+  it('keeps what was typed for the account that continues, and does not interrupt reading', async () => {
     site.api.accounts.user = maren
     const page = await site.open(wide)
     await page.goto('/robokidspage1')
@@ -174,7 +174,7 @@ describe('a page that was made for another account than the one that is signed i
 })
 
 describe('an account whose address was changed in another browser', () => {
-  it('is shown as it is now to whoever comes back to the page', async () => {
+  it('is shown in its current state after coming back to the page', async () => {
     const page = await openProfile()
     const { accounts } = site.api
     const email = 'maren@example.org'

@@ -213,7 +213,7 @@ describe('the membership registration', () => {
     await page.waitForURL('**/card-page')
   })
 
-  it('does nothing for whoever fills in what people cannot see', async () => {
+  it('does nothing when the hidden field is filled in', async () => {
     const page = await site.open()
     await openForm(page)
     await fillRegistration(page)
@@ -373,7 +373,7 @@ describe('the membership registration', () => {
     })
     await eventually(() => proceedButton(page).innerText()).toBe('Processing...')
     expect(await proceedButton(page).isDisabled()).toBe(true)
-    signingUp.letGo()
+    signingUp.release()
     await page.waitForURL('**/card-page')
     expect(signUps()).toHaveLength(1)
   })

@@ -163,7 +163,7 @@ describe('a registration', () => {
     await button.waitFor()
     expect(await button.getAttribute('aria-busy')).toBe('true')
     expect(registrations()).toEqual([])
-    slow.letGo()
+    slow.release()
     await page.waitForURL('**/card-page')
     expect(registrations()).toHaveLength(1)
   })

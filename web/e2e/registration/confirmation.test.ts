@@ -371,7 +371,7 @@ describe('the confirmation page', () => {
     await watchTexts(page)
     await page.goto(address)
     await page.getByText('Loading your registration...').waitFor()
-    loading.letGo()
+    loading.release()
     await page.getByRole('heading', { name: "You're Registered" }).waitFor()
     expect(await textsSeen(page)).not.toMatch(/No user data found|not found|\[Missing/)
   })

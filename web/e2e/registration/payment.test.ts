@@ -89,7 +89,7 @@ describe('the payment page', () => {
     await watchTexts(page)
     await page.goto(address)
     await page.getByText('Loading your registration...').waitFor()
-    loading.letGo()
+    loading.release()
     await payButton(page).waitFor()
     expect(await textsSeen(page)).not.toMatch(/not found|No user data|Please go back/)
   })

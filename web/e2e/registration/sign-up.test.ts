@@ -192,7 +192,7 @@ describe('the sign-up form', () => {
     await page.keyboard.press('Enter')
     await eventually(() => submitButton(page).innerText()).toBe('Processing...')
     expect(await submitButton(page).isDisabled()).toBe(true)
-    registering.letGo()
+    registering.release()
     await page.waitForURL('**/card-page')
     expect(registrations()).toHaveLength(1)
   })
@@ -344,7 +344,7 @@ describe('the sign-up form', () => {
     await page.goBack()
     await eventually(() => submitButton(page).innerText()).toBe('Continue to payment')
     await eventually(() => page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
-    // The dates are asked for anew.
+    // The dates are refetched.
     await eventually(() => chosenDate(page)).toBe('2025-10-03')
     await submitButton(page).click()
     await page.waitForURL('**/card-page')
@@ -399,7 +399,7 @@ describe('the sign-up form', () => {
     expect(registrations().at(-1)?.body['id']).not.toBe(lost['id'])
   })
 
-  it('lets go on whoever comes back to the date that their own seats have filled, and says why', async () => {
+  it('lets a parent continue with the date that their own held seats have filled, and says why', async () => {
     const page = await site.open()
     await openForm(page)
     await fillSignUp(page)
@@ -654,7 +654,7 @@ describe('the sign-up form', () => {
     const kept = (where: Page) => where.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
     await openForm(page)
     await page.getByLabel('Guardian name').fill('Maren H.')
-    reading.letGo()
+    reading.release()
     await eventually(() => typed(page, 'Email')).toBe('maren.holt@example.com')
     expect(await typed(page, 'Guardian name')).toBe('Maren H.')
     expect([await typed(page, 'Address line 1'), await typed(page, 'City')]).toEqual(['14 Alder Way', 'Cambridge'])
@@ -729,7 +729,7 @@ describe('wherever money is taken', () => {
       await page.emulateMedia({ reducedMotion })
       expect(await note.evaluate((one) => getComputedStyle(one).animationDuration)).toBe('1s')
     }
-    loading.letGo()
+    loading.release()
     await page.getByRole('button', { name: /^Pay/ }).waitFor()
     expect(await note.count()).toBe(0)
   })

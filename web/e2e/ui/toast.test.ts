@@ -12,7 +12,7 @@ async function pass(page: Page, seconds: number) {
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 
 describe('a toast', () => {
-  it('says what was done where the focus is not, waits for whoever looks at it, and goes by itself or when it is told to', async () => {
+  it('announces what was done without taking the focus, waits during hover and focus, and disappears by itself or when closed', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.clock.install()
     await page.goto('/design-system')

@@ -64,7 +64,7 @@ describe('the waiver page', () => {
     await submit(page).click()
     await eventually(() => submit(page).innerText()).toBe('Sending...')
     expect(await submit(page).isDisabled()).toBe(true)
-    signing.letGo()
+    signing.release()
     await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
     await page.getByText('A confirmation email will arrive shortly').waitFor()
     // The short page that takes the place of the long one is seen, and read out, from its top.
@@ -203,7 +203,7 @@ describe('the waiver page', () => {
     await watchTexts(page)
     await page.goto(`/waiver?reference=${reference}`)
     await page.getByText('Loading your registration...').waitFor()
-    loading.letGo()
+    loading.release()
     await agree(page).waitFor()
     expect(await alertBox(page).count()).toBe(0)
     expect(await textsSeen(page)).not.toMatch(/missing|not found|problem|No user data/)
@@ -245,13 +245,13 @@ describe('the waiver page', () => {
 describe('the waiver of a member', () => {
   const field = (page: Page, label: string) => page.getByLabel(label, { exact: true })
 
-  it('asks whoever comes by the link in the mail who signs for whom, and marks what is missing', async () => {
+  it('asks a parent who follows the link in the mail who signs for whom, and marks what is missing', async () => {
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await page.goto(`/waiver?membership=${reference}`)
     await agree(page).check()
     await submit(page).click()
     await page.getByText("Child's first name is required.").waitFor()
-    // Its signature is mailed to the membership's own address, whoever signs.
+    // The signed waiver is mailed to the membership's own address.
     expect(await field(page, 'Email').count()).toBe(0)
     await page.getByText('The signed waiver is emailed to the address of your membership.').waitFor()
     expect(await field(page, 'Your full name').evaluate((input) => input === document.activeElement)).toBe(true)
@@ -279,7 +279,7 @@ describe('the waiver of a member', () => {
     await page.getByRole('link', { name: 'Go to your profile' }).waitFor()
   })
 
-  it('that somebody else has signed is signed anew by the account that it belongs to, and by nobody else', async () => {
+  it('that somebody else has signed can be signed again by the account that it belongs to, and by nobody else', async () => {
     const waiverId = '01a21f00-0000-7000-8000-000000000077'
     const seat = {
       membershipId: reference,

@@ -1,4 +1,4 @@
-/** A sketch as it was coloured at build time: its lines, each in pieces of one kind. */
+/** A sketch highlighted at build time: its lines, split into tokens. */
 declare module '*.ino?highlight' {
   const lines: readonly (readonly [text: string, kind?: string])[][]
   export default lines

@@ -2,42 +2,42 @@ import { disputeOutcome } from '@robokids/contracts/disputes'
 import type { PaymentState } from '@robokids/contracts/payment-state'
 import type { Order } from '@robokids/contracts/shop'
 
-/** What is true of an order for whoever paid for it: the money first, then the goods. */
-export interface OrderStanding {
+/** An order's status as its buyer sees it: the money first, then the goods. */
+export interface OrderDisplayStatus {
   kind:
     | 'unpaid'
     | 'paid'
     | 'shipped'
-    /** All of the money is on its way back: nothing is shipped any more. */
+    /** The full refund is pending: nothing will be shipped. */
     | 'returning'
-    /** All of it is back. */
+    /** Fully refunded. */
     | 'returned'
-    /** It is over, and the bank has not taken what was to go back. */
+    /** Cancelled, and the bank rejected the refund. */
     | 'owed'
-    /** The cardholder's bank looks into the payment. */
+    /** The payment is disputed. */
     | 'disputed'
-    /** The bank gave the money back. */
+    /** The dispute was lost: the bank returned the money. */
     | 'lost'
-  /** It had gone out by then, so that the money goes back for what came back. */
+  /** It was shipped before, so the refund is for returned goods. */
   wasShipped: boolean
-  /** Cents of the payment, and not of what was paid beside it. */
+  /** Refunded cents of the order's own payment, without duplicates and overpayments. */
   back: { done: number; pending: number; owed: number }
 }
 
-/** Cents that went back, are on their way, or failed at the bank and were not made good for, of what was paid for the order itself. */
-function backOf({ refunds, amount, owed }: Order): OrderStanding['back'] {
+/** Refunded, pending, and failed cents of the order's own payment. */
+function sumRefunds({ refunds, amount, owed }: Order): OrderDisplayStatus['back'] {
   const ofOrder = refunds.filter(({ reason }) => reason !== 'duplicate' && reason !== 'amount_mismatch')
   const sum = (status: string) =>
     ofOrder.filter((refund) => refund.status === status).reduce((total, refund) => total + refund.amount, 0)
   const [done, pending] = [sum('succeeded'), sum('pending')]
-  // A try that failed was of the same money.
+  // A failed refund was of the same money.
   return { done, pending, owed: owed ?? Math.max(0, Math.min(sum('failed'), amount - done - pending)) }
 }
 
-/** How its payment stands: as the server says, or, from a server of the version before, as its refunds and disputes do. */
-function paymentStateOf(
+/** The payment's state as the server says, or, from an older server, derived from refunds and disputes. */
+function toPaymentState(
   { status, amount, disputes = [], paymentState }: Order,
-  back: OrderStanding['back'],
+  back: OrderDisplayStatus['back'],
 ): PaymentState {
   if (paymentState) return paymentState
   const { done, pending, owed } = back
@@ -45,7 +45,7 @@ function paymentStateOf(
   const outcomes = disputes.map(disputeOutcome)
   if (outcomes.includes('lost')) return 'lost'
   if (done + pending >= amount) return 'refund_under_way'
-  // What was told as cancelled stays it, also where the bank returned the money.
+  // A cancelled order stays cancelled, even if the bank returned the money.
   if (status === 'refunded') return owed > 0 ? 'refund_failed' : 'refunded'
   return outcomes.includes('open') ? 'disputed' : 'paid'
 }
@@ -58,12 +58,12 @@ const kinds = {
   disputed: 'disputed',
   paid: 'paid',
   won: 'paid',
-} as const satisfies Record<PaymentState, OrderStanding['kind']>
+} as const satisfies Record<PaymentState, OrderDisplayStatus['kind']>
 
-export function orderStandingOf(order: Order): OrderStanding {
-  const back = backOf(order)
+export function toOrderDisplayStatus(order: Order): OrderDisplayStatus {
+  const back = sumRefunds(order)
   const wasShipped = order.shippedAt !== null || order.status === 'shipped'
-  const kind = order.status === 'unpaid' ? 'unpaid' : kinds[paymentStateOf(order, back)]
-  // What is on its way stays so while the bank looks into its payment.
+  const kind = order.status === 'unpaid' ? 'unpaid' : kinds[toPaymentState(order, back)]
+  // A shipped order stays shipped during a dispute.
   return { kind: wasShipped && (kind === 'paid' || kind === 'disputed') ? 'shipped' : kind, wasShipped, back }
 }

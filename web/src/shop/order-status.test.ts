@@ -1,6 +1,6 @@
 import type { Order } from '@robokids/contracts/shop'
 import { describe, expect, it } from 'vitest'
-import { orderStandingOf } from './order-standing.ts'
+import { toOrderDisplayStatus } from './order-status.ts'
 import { sampleOrder } from './sample-order.ts'
 
 type Refund = Order['refunds'][number]
@@ -14,9 +14,9 @@ const refund = (status: Refund['status'], amount = whole, reason: Refund['reason
   reason,
 })
 const dispute = (status: string) => ({ amount: whole, currency: 'usd' as const, status })
-const of = (changes: Partial<Order>) => orderStandingOf({ ...sampleOrder, ...changes })
+const of = (changes: Partial<Order>) => toOrderDisplayStatus({ ...sampleOrder, ...changes })
 
-describe('the standing of an order', () => {
+describe('order display status', () => {
   it.each<[Partial<Order>, ReturnType<typeof of>['kind']]>([
     [{}, 'paid'],
     [{ status: 'unpaid' }, 'unpaid'],
