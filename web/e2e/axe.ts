@@ -5,11 +5,11 @@ import type { Page } from 'playwright-core'
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds wrong with what the page shows now; `colours` alone, for a page that it has looked at in other ones. */
+/** The axe violations of the page's current state; only `colours` for a page that was checked in other colors. */
 export async function findings(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
-  // Colours that are still turning into others are nobody's.
+  // Colors in a transition are not final.
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))
-  // Another world than the page's: its security policy does not have to let axe in.
+  // An isolated world, so that the page's security policy does not block axe.
   const client = await page.context().newCDPSession(page)
   const { frameTree } = await client.send('Page.getFrameTree')
   const { executionContextId } = await client.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id })

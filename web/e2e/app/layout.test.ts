@@ -8,7 +8,7 @@ const site = useSite()
 
 const ways = ['/', '/robokidslanding', '/membership/login']
 
-/** What of the page reaches over the window's side, and which ways its header does not have in sight. */
+/** Elements that overflow the window, and header links that are not visible. */
 async function faultsAt(page: Page): Promise<string[]> {
   const sideways = await sidewaysScroll(page)
   const seen = await page
@@ -28,7 +28,7 @@ async function faultsAt(page: Page): Promise<string[]> {
   ]
 }
 
-it('every page fits from 320 to 1920 px, and has the ways to the classes and to the account in sight', async () => {
+it('fits every page from 320 to 1920 px, with the links to the classes and the account visible', async () => {
   const page = await site.open({ reducedMotion: 'reduce' })
   for (const path of pagePaths) {
     await page.setViewportSize({ width: 320, height: 900 })

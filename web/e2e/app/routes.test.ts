@@ -14,7 +14,7 @@ import { draw } from '../screenshots.ts'
 const site = useSite()
 const dist = join(root, 'web/dist')
 
-/** Every page that is the same for everybody: its address, the document's title and the page's heading. */
+/** Every page that is the same for all visitors: path, document title and heading. */
 const shared: Readonly<Record<string, readonly [title: string, heading: string]>> = {
   '/': ['Empowering Kids to Build the Future', 'Empowering Kids to Build the Future with Robotic Engineering.'],
   '/robokidslanding': ['Live robotics classes', 'Live robotics classes, with the kit shipped to your home'],
@@ -55,18 +55,18 @@ const shared: Readonly<Record<string, readonly [title: string, heading: string]>
   '/shop/teddy-bear': ['AI Teddy Bear Companion', 'AI Teddy Bear Companion'],
 }
 
-/** Those that show what they hear from the server. */
+/** Pages with data from the server. */
 const asksTheServer =
   /^\/(shop(\/(robot-spider|teddy-bear))?|levels|robokids.*|membership(\/register)?|terms|news\/fall-launch)$/
 
-/** Those that somebody fills in. */
+/** Pages with forms. */
 const forms = /^\/(robokids(page\d)?|membership\/.+|confirm|contact)$/
 
 const documentOf = (path: string) => readFile(join(dist, path === '/' ? 'index.html' : `${path.slice(1)}.html`), 'utf8')
 
 describe('every page', () => {
-  it('has its title, its heading and links that lead somewhere, fits every window, holds still and says nothing to the console', async () => {
-    // What a page asks for comes when it is painted.
+  it('has its title, its heading and working links, fits every window, does not shift and logs nothing', async () => {
+    // The scripts are requested after the first paint.
     site.api.delayMs = 200
     const page = await site.open({
       viewport: { width: 360, height: 740 },
@@ -108,7 +108,7 @@ describe('every page', () => {
     await page.goto('/')
     await page.getByRole('button', { name: 'Accept' }).click()
     await page.getByRole('region', { name: 'Cookies' }).waitFor({ state: 'hidden' })
-    // Those that keep something, or ask for it: all others are of one kind.
+    // Pages that use storage; the others are alike.
     for (const path of pagePaths.filter((path) => asksTheServer.test(path) || !(path in shared))) {
       await page.goto(path)
       await heading(page).first().waitFor()
@@ -118,13 +118,13 @@ describe('every page', () => {
     }
   }, 180_000)
 
-  it('is painted when all of it has come, however slowly that is', async () => {
+  it('is painted when all of it has loaded, however slowly', async () => {
     const document = await documentOf('/robokidspage2')
     let sendTheRest: () => void = () => undefined
     const slow = createServer((request, response) => {
       if (request.url === '/rest') sendTheRest()
       const cut = /^\/cut-(\d+)$/.exec(request.url ?? '')?.[1]
-      // Empty, and there: a page whose files do not come says so.
+      // An empty element for the message about missing files.
       const type = request.url?.endsWith('.css') ? 'text/css' : 'text/javascript'
       if (cut === undefined) return response.writeHead(200, { 'content-type': type }).end()
       const at = document.indexOf('<body>') + Number(cut)
@@ -141,7 +141,7 @@ describe('every page', () => {
     const baseURL = `http://localhost:${(slow.address() as AddressInfo).port}`
     const page = await site.open({ viewport: { width: 1440, height: 900 }, baseURL })
     await watchLayoutShift(page)
-    // The rest comes once the half is on the screen, or was not put there for long enough.
+    // The rest is sent once the half is painted, or was not for long enough.
     await page.addInitScript(() => {
       const ask = () => {
         performance.mark('ask')
@@ -163,7 +163,7 @@ describe('every page', () => {
     }
   })
 
-  it('can be read before any script runs, and without one', async () => {
+  it('can be read before scripts run, and without scripts', async () => {
     const page = await site.open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
     for (const [path, [title, name]] of Object.entries(shared)) {
       await page.goto(path, { waitUntil: 'domcontentloaded' })
@@ -184,9 +184,9 @@ describe('every page', () => {
     expect([missing?.status(), await heading(page).innerText()]).toEqual([404, 'This page took itself apart'])
   })
 
-  it('keeps room for each picture until it comes', async () => {
+  it('reserves space for each picture until it loads', async () => {
     const page = await site.open({ javaScriptEnabled: false, reducedMotion: 'reduce' })
-    // They never come.
+    // They never respond.
     await page.route('**/drawings/*', () => undefined)
     for (const path of [...Object.keys(shared), '/no/such/page']) {
       await page.goto(path, { waitUntil: 'domcontentloaded' })
@@ -208,13 +208,13 @@ describe('every page', () => {
     const page = await site.open()
     await page.goto('/')
     await page.getByRole('button', { name: 'Accept' }).click()
-    // Without the application: only what the document itself does.
+    // Without the application: only the document's own scripts.
     await page.route('**/assets/main-*.js', (route) => route.abort())
     await page.goto('/about', { waitUntil: 'domcontentloaded' })
     expect(await page.getByRole('region', { name: 'Cookies' }).isVisible()).toBe(false)
   })
 
-  it('takes its head along when a link leads to another page', async () => {
+  it('updates the document’s head on navigation', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.goto('/news/bugbots')
     await page.getByRole('link', { name: 'News & Guides' }).first().click()
@@ -226,7 +226,7 @@ describe('every page', () => {
 })
 
 describe('a built document', () => {
-  it('says what it is to searches, and those about one visitor ask to be left out', async () => {
+  it('has metadata for search engines, or noindex if it is personal', async () => {
     for (const path of pagePaths) {
       const document = await documentOf(path)
       if (!Object.hasOwn(shared, path)) {
@@ -245,12 +245,12 @@ describe('a built document', () => {
       expect(types).toContain(path === '/' ? 'EducationalOrganization' : 'BreadcrumbList')
       if (path.startsWith('/news/')) expect(types).toContain('Article')
       if (/^\/(robokids(page\d)?|faq)$/.test(path)) expect(types).toContain('FAQPage')
-      // Prices and dates are put in where it is served.
+      // The server adds prices and dates.
       expect(data).not.toMatch(/"(price|startDate)"/)
     }
   })
 
-  it('says what is specified, word for word, and its scripts say the rest', async () => {
+  it('contains the specified texts, word for word, and its scripts the rest', async () => {
     const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
     const missing: string[] = []
     for (const path of pagePaths) {
@@ -276,7 +276,7 @@ describe('a built document', () => {
     expect(missing).toEqual([])
   })
 
-  it('is in the sitemap, where it is to be found', async () => {
+  it('is in the sitemap if it is indexed', async () => {
     const sitemap = await readFile(join(dist, 'sitemap.xml'), 'utf8')
     const listed = [...sitemap.matchAll(/<loc>https:\/\/site\.invalid([^<]*)<\/loc>/g)].map(([, path]) => path)
     const wanted = pagePaths.filter((path) => path in shared && path !== '/robokids')
@@ -285,13 +285,13 @@ describe('a built document', () => {
     expect(await readFile(join(dist, 'robots.txt'), 'utf8')).toContain('Sitemap: https://site.invalid/sitemap.xml')
   })
 
-  it.each(pagePaths)('%s loads little before it can be used, and nothing that checks a form', async (path) => {
+  it.each(pagePaths)('%s stays below its first load limit, and loads no schema library', async (path) => {
     const sizes = await firstLoadScripts(dist, path)
     const size = [...sizes.values()].reduce((sum, one) => sum + one, 0)
     expect(size).toBeGreaterThan(50_000)
     expect(size).toBeLessThanOrEqual(path in shared && !forms.test(path) ? 119_000 : 145_000)
     const scripts = await Promise.all([...sizes.keys()].map((address) => readFile(join(dist, address), 'utf8')))
-    // What only zod has in it.
+    // A string that only zod contains.
     expect(scripts.filter((script) => script.includes('invalid_union'))).toEqual([])
   })
 })
