@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import swagger from '@fastify/swagger'
 import { errorBodySchema } from '@robokids/contracts/errors'
-import type { RouteOptions } from 'fastify'
+import type { FastifySchema, RouteOptions } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import { accessSchemeOf } from './access-check.ts'
@@ -64,7 +64,9 @@ export async function describeApi<Config>(
       components: { securitySchemes },
     },
     transform(document) {
-      const { route, schema = {} } = document
+      const { route } = document
+      // A route without a schema has none here either, whatever its type says.
+      const schema = document.schema as FastifySchema | undefined
       const access = hooksOf(route.onRequest).flatMap((hook) => accessSchemeOf(hook) ?? [])
       return transform({
         ...document,
@@ -72,7 +74,7 @@ export async function describeApi<Config>(
           ...schema,
           hide: !route.url.startsWith('/'),
           ...(access.length > 0 ? { security: access.map((scheme) => ({ [scheme]: [] })) } : {}),
-          response: { ...(schema.response as object | undefined), default: errorBodySchema },
+          response: { ...(schema?.response as object | undefined), default: errorBodySchema },
         },
       })
     },

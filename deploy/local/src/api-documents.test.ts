@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
@@ -24,7 +23,7 @@ describe('the API documents', () => {
   it('are current in docs/api: `npm run api-documents` writes them', async () => {
     for (const [path, text] of composed) {
       const written = await readFile(path, 'utf8').catch(() => '')
-      expect(written === text, `${basename(path)} is current`).toBe(true)
+      expect({ path, isCurrent: written === text }).toEqual({ path, isCurrent: true })
     }
   })
 
@@ -32,7 +31,7 @@ describe('the API documents', () => {
     for (const [path, text] of composed) {
       if (!path.endsWith('.json')) continue
       const document = JSON.parse(text) as { paths: Record<string, Record<string, { responses: object }>> }
-      expect(await new Validator().validate(document), basename(path)).toMatchObject({ valid: true })
+      expect({ path, ...(await new Validator().validate(document)) }).toMatchObject({ path, valid: true })
       for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods)))
         expect(operation.responses).toHaveProperty('default')
     }

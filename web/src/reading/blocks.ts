@@ -5,10 +5,16 @@ import type { DrawingName } from '../ui/drawing-names.ts'
 import type { Place, Priced, Text } from './text.ts'
 import type { Wiring } from './wiring.ts'
 
+/** A sketch's lines in pieces, each with the class of its colour. */
+export type SketchLines = readonly (readonly (readonly [
+  text: string,
+  kind?: 'keyword' | 'function' | 'string' | 'number' | 'comment',
+])[])[]
+
 export interface Sketch {
   /** Its file's name, as a parent saves it. */
   name: string
-  lines: readonly (readonly (readonly [text: string, kind?: string])[])[]
+  lines: SketchLines
 }
 
 /** A text alone is a paragraph. */

@@ -2,7 +2,7 @@ import { ApiError } from '../api/api.ts'
 import { isRefusal } from '../api/refusals.ts'
 
 /** The alert's text when a registration or its checkout failed. */
-export function registrationFailure(error: unknown): string {
+function registrationFailure(error: unknown): string {
   if (!(error instanceof ApiError) || error.code === 'network_failed' || error.code === 'answer_unreadable')
     return 'Something went wrong. Please try again.'
   return error.message || 'Registration failed. Please try again.'
