@@ -1,5 +1,5 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
-import type { PagePath } from '@robokids/contracts/pages'
+import type { levelPages, PagePath } from '@robokids/contracts/pages'
 import { type ProductSku, robotSpider, teddyBear } from '@robokids/contracts/products'
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import {
@@ -43,35 +43,41 @@ const prefetchShop = ({ queryClient }: Context) =>
     .then(({ shopQuery }) => queryClient.prefetchQuery(shopQuery))
     .catch(() => undefined)
 
-/** Validates the search parameters of a route, which all are optional. */
-type ValidateSearch<Name extends string> = (search: Record<string, unknown>) => {
-  [Parameter in Name]?: string | undefined
-}
-
 /**
- * Each route declares its parameters by this function with a type of its own. `parseSearch` yields nothing but text, so there
- * is nothing to convert, and no schema library in the first load; a page checks a plan or a date where it reads it.
+ * The search parameters of each route that has any. All are optional text: `parseSearch` yields nothing else, so there is
+ * nothing to convert, and no schema library in the first load. A page checks a plan or a date where it reads it.
  */
-const textParameters = (search: Record<string, unknown>) => search
-
-interface PageOptions<Name extends string> {
-  validateSearch?: ValidateSearch<Name>
-  prefetch?: (context: Context) => void
+interface SearchParameters extends Record<SignUpPath, 'startDate'> {
+  '/robokids-payment': 'reference'
+  '/robokids/success': 'reference' | RecordParameter
+  '/robokids-success': 'reference' | RecordParameter
+  '/robokids/receipt': 'reference'
+  '/robokids/waiver': 'reference' | 'membership'
+  '/waiver': 'reference' | 'membership'
+  '/membership/register': 'plan'
+  '/confirm': 'email'
+  '/success': 'reference'
+  '/shop/success': 'reference'
+  '/shop/notice': 'reference'
+}
+type SignUpPath = '/robokids' | (typeof levelPages)[LevelClassType]
+type Search<Path> = {
+  [Name in Path extends keyof SearchParameters ? SearchParameters[Path] : never]?: string | undefined
 }
 
 /** A screen is imported when a link to it is hovered, focused or followed. */
-function page<const Path extends PagePath, Name extends string = never>(
+function page<const Path extends PagePath>(
   path: Path,
   title: string,
   component: AsyncRouteComponent<object>,
-  { validateSearch = textParameters as ValidateSearch<Name>, prefetch }: PageOptions<Name> = {},
+  prefetch?: (context: Context) => void,
 ) {
   return createRoute({
     getParentRoute: () => root,
     path,
     component,
     staticData: { title },
-    validateSearch,
+    validateSearch: (search): Search<Path> => search as Search<Path>,
     loader: ({ context }) => {
       if (!import.meta.env.SSR) prefetch?.(context)
     },
@@ -153,13 +159,6 @@ const innovator = contentPage(async () => (await import('../content/innovator.ts
 const follow = contentPage(async () => (await import('../content/follow.ts')).follow)
 const designSystem = lazyRouteComponent(() => import('../design-system/DesignSystem.tsx'), 'DesignSystem')
 
-const withClasses = { prefetch: prefetchClasses }
-const withShop = { prefetch: prefetchShop }
-const signUpOptions = { validateSearch: textParameters as ValidateSearch<'startDate'>, prefetch: prefetchClasses }
-const referenced = { validateSearch: textParameters as ValidateSearch<'reference'> }
-const confirmationOptions = { validateSearch: textParameters as ValidateSearch<'reference' | RecordParameter> }
-const waiverOptions = { validateSearch: textParameters as ValidateSearch<'reference' | 'membership'> }
-
 // In constants of their own: within `addChildren` they are inferred as any route, and every link loses its types.
 const admin = createRoute({
   getParentRoute: () => root,
@@ -178,31 +177,29 @@ const guides = createRoute({
 
 const routeTree = root.addChildren([
   page('/', 'Empowering Kids to Build the Future', home),
-  page('/shop', 'Shop', shop, withShop),
-  page('/shop/robot-spider', 'Robot Spider', product(robotSpider), withShop),
-  page('/shop/teddy-bear', 'AI Teddy Bear Companion', product(teddyBear), withShop),
-  page('/shop/success', 'Your order', order, referenced),
-  page('/shop/notice', 'News from the shop', notice, referenced),
-  page('/robokidslanding', 'Live robotics classes', landing, withClasses),
-  page('/levels', 'Compare levels', levels, withClasses),
-  page('/robokids', 'Level 1 Foundations', signUp('basic'), signUpOptions),
-  page('/robokidspage1', 'Level 1 Foundations', signUp('basic'), signUpOptions),
-  page('/robokidspage2', 'Level 2 Smart Robotics and Coding', signUp('intermediate'), signUpOptions),
-  page('/robokidspage3', 'Level 3 Autonomous Mastery', signUp('advanced'), signUpOptions),
-  page('/robokidspage4', 'Level X Custom Innovation Lab', signUp('custom'), signUpOptions),
-  page('/robokids-payment', 'Payment', payment, referenced),
-  page('/robokids/success', 'Your registration', confirmation, confirmationOptions),
-  page('/robokids-success', 'Your registration', confirmation, confirmationOptions),
-  page('/robokids/receipt', 'Receipt', receipt, referenced),
-  page('/robokids/waiver', 'Waiver', waiver, waiverOptions),
-  page('/waiver', 'Waiver', waiver, waiverOptions),
+  page('/shop', 'Shop', shop, prefetchShop),
+  page('/shop/robot-spider', 'Robot Spider', product(robotSpider), prefetchShop),
+  page('/shop/teddy-bear', 'AI Teddy Bear Companion', product(teddyBear), prefetchShop),
+  page('/shop/success', 'Your order', order),
+  page('/shop/notice', 'News from the shop', notice),
+  page('/robokidslanding', 'Live robotics classes', landing, prefetchClasses),
+  page('/levels', 'Compare levels', levels, prefetchClasses),
+  page('/robokids', 'Level 1 Foundations', signUp('basic'), prefetchClasses),
+  page('/robokidspage1', 'Level 1 Foundations', signUp('basic'), prefetchClasses),
+  page('/robokidspage2', 'Level 2 Smart Robotics and Coding', signUp('intermediate'), prefetchClasses),
+  page('/robokidspage3', 'Level 3 Autonomous Mastery', signUp('advanced'), prefetchClasses),
+  page('/robokidspage4', 'Level X Custom Innovation Lab', signUp('custom'), prefetchClasses),
+  page('/robokids-payment', 'Payment', payment),
+  page('/robokids/success', 'Your registration', confirmation),
+  page('/robokids-success', 'Your registration', confirmation),
+  page('/robokids/receipt', 'Receipt', receipt),
+  page('/robokids/waiver', 'Waiver', waiver),
+  page('/waiver', 'Waiver', waiver),
   page('/membership', 'Membership', membership),
-  page('/membership/register', 'Create Your ChronoTech Account', membershipRegister, {
-    validateSearch: textParameters as ValidateSearch<'plan'>,
-  }),
+  page('/membership/register', 'Create Your ChronoTech Account', membershipRegister),
   page('/membership/login', 'Log in', login),
-  page('/confirm', 'Confirm Your Email', confirm, { validateSearch: textParameters as ValidateSearch<'email'> }),
-  page('/success', 'Payment', membershipSuccess, referenced),
+  page('/confirm', 'Confirm Your Email', confirm),
+  page('/success', 'Payment', membershipSuccess),
   page('/oauth-redirect', 'Processing login', oauthRedirect),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),
@@ -217,7 +214,7 @@ const routeTree = root.addChildren([
   page('/blog', 'Blog', blog),
   page('/news/welcome', 'Welcome to Robo Kids Learning', welcome),
   page('/news/security-basics', 'How to tell a safe website', securityBasics),
-  page('/news/fall-launch', 'Fall 2025 classes', fallLaunch, withClasses),
+  page('/news/fall-launch', 'Fall 2025 classes', fallLaunch, prefetchClasses),
   page('/news/bugbots', 'Bug robots', bugbots),
   page('/guides/light-switch', 'Guide: light switch', lightSwitch),
   page('/guides/motor-guide', 'Guide: motor', motorGuide),
