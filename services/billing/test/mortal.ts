@@ -5,10 +5,12 @@ import type { Till } from './till.ts'
 
 class Killed extends Error {}
 
-/** The service as a process sees it that is killed after so many steps. */
+/**
+ * The service as a process sees it that is killed after so many steps: a step is what stays of it when it is gone, a commit or
+ * an answer of the provider. Between two of them it makes no difference where it is killed: its transaction is undone.
+ */
 export class Mortal {
   #left: number
-  #isDead = false
   readonly #pool: ConnectionPool
   readonly #server = createServer()
   readonly #sockets = new Set<Socket>()
@@ -37,27 +39,31 @@ export class Mortal {
   }
 
   get isDead(): boolean {
-    return this.#isDead
+    return this.#left <= 0
   }
 
-  /** @returns whether it lives on. */
+  /** @returns whether it lives to hear of it. */
   #step(): boolean {
-    if (!this.#isDead && this.#left-- > 0) return true
-    this.#isDead = true
-    return false
+    this.#left -= 1
+    return !this.isDead
   }
 
-  /** A step before each statement, and one between a commit and the news of it. */
+  /** It is killed between a commit and the news of it. What changes outside of a transaction is committed at once. */
   #watch(): Pool {
-    const watched = (on: Queryable): Queryable => ({
-      query: async (statement, values) => {
-        const ends = /^(begin|rollback|commit)$/.test(statement.text)
-        if (!ends && !this.#step()) throw new Killed()
-        const result = await on.query(statement, values)
-        if (statement.text === 'commit' && !this.#step()) throw new Killed()
-        return result
-      },
-    })
+    const watched = (on: Queryable): Queryable => {
+      let isOpen = false
+      return {
+        query: async (statement, values) => {
+          const { text } = statement
+          if (this.isDead && text !== 'rollback') throw new Killed()
+          const result = await on.query(statement, values)
+          const commits = text === 'commit' || (!isOpen && !/^\s*(begin|rollback|select)\b/i.test(text))
+          if (/^(begin|commit|rollback)$/.test(text)) isOpen = text === 'begin'
+          if (commits && !this.#step()) throw new Killed()
+          return result
+        },
+      }
+    }
     return {
       ...watched(this.#pool),
       lease: async () => {
@@ -65,7 +71,7 @@ export class Mortal {
         return {
           ...watched(lease),
           queryAll: async (statements) => {
-            if (!this.#step()) throw new Killed()
+            if (this.isDead) throw new Killed()
             const results = await lease.queryAll(statements)
             if (!this.#step()) throw new Killed()
             return results
@@ -76,7 +82,7 @@ export class Mortal {
     }
   }
 
-  /** The provider's address: a step before each question, and one between its answer and the news of it. */
+  /** The provider's address: it is killed between an answer, of one or more pieces, and the news of it. */
   async #listen(): Promise<void> {
     this.#server.on('connection', (near) => {
       const far = connect(this.#till.simulator.port, '127.0.0.1')
@@ -89,8 +95,16 @@ export class Mortal {
           far.end()
         })
       }
-      near.on('data', (question) => (this.#step() ? far.write(question) : near.resetAndDestroy()))
-      far.on('data', (answer) => (this.#step() ? near.write(answer) : near.resetAndDestroy()))
+      let isAnswered = false
+      near.on('data', (question) => {
+        isAnswered = false
+        return this.isDead ? near.resetAndDestroy() : far.write(question)
+      })
+      far.on('data', (answer) => {
+        const lives = isAnswered ? !this.isDead : this.#step()
+        isAnswered = true
+        return lives ? near.write(answer) : near.resetAndDestroy()
+      })
     })
     await new Promise<void>((resolve) => void this.#server.listen(0, '127.0.0.1', resolve))
   }
