@@ -18,7 +18,11 @@ export async function migratedDatabase(serverUrl: string, name: string, migratio
     const [known] = await client`select 1 from pg_database where datname = ${original} and datistemplate`
     if (!known) {
       const url = await ensureDatabase(serverUrl, original)
-      await prepareDatabase(readDatabaseConfig({ APP_ENV: 'local', DATABASE_URL: url }), migrations, createLogger('test', 'silent'))
+      await prepareDatabase(
+        readDatabaseConfig({ APP_ENV: 'local', DATABASE_URL: url }),
+        migrations,
+        createLogger('test', 'silent'),
+      )
       await client.unsafe(`alter database "${original}" is_template true`)
     }
     await client.unsafe(`create database "${name}" template "${original}"`)
