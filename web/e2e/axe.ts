@@ -5,10 +5,14 @@ import type { Page } from 'playwright-core'
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds wrong with what the page shows now; `colours` alone, for a page that it has looked at in other ones. */
-export async function findings(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
-  // Colours that are still turning into others are nobody's.
-  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))
+const options: RunOptions = {
+  resultTypes: ['violations'],
+  // No rule that is on looks into style sheets, which would all be fetched and read once more.
+  preload: { assets: ['media'] },
+}
+
+/** What axe finds wrong with what the page shows now and, where it is to look `inDark` too, with its colours there. */
+export async function findings(page: Page, { inDark = false } = {}): Promise<string[]> {
   // Another world than the page's: its security policy does not have to let axe in.
   const client = await page.context().newCDPSession(page)
   const { frameTree } = await client.send('Page.getFrameTree')
@@ -23,14 +27,27 @@ export async function findings(page: Page, what: 'all' | 'colours' = 'all'): Pro
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
     return result.value as unknown
   }
-  const options: RunOptions = {
-    resultTypes: ['violations'],
-    ...(what === 'colours' ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}),
+  const look = async (also: RunOptions = {}) => {
+    // Colours that are still turning into others are nobody's; those that are inherited begin to turn when others have.
+    await page.evaluate(async () => {
+      do {
+        await Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
+        await new Promise(requestAnimationFrame)
+      } while (document.getAnimations().length > 0)
+    })
+    const violations = (await run(
+      `axe.run(document, ${JSON.stringify({ ...options, ...also })}).then(({ violations }) => violations)`,
+    )) as AxeResults['violations']
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   }
   await run(axe)
-  const violations = (await run(
-    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
-  )) as AxeResults['violations']
+  const found = await look()
+  if (inDark) {
+    await page.emulateMedia({ colorScheme: 'dark' })
+    const inColours = await look({ runOnly: ['color-contrast', 'link-in-text-block'] })
+    found.push(...inColours.map((finding) => `dark ${finding}`))
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
   await client.detach()
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  return found
 }

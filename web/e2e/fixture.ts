@@ -14,6 +14,17 @@ interface Fixture {
   open: (profile?: BrowserContextOptions) => Promise<Page>
 }
 
+const running = new Map<boolean, Promise<Browser>>()
+
+/** The browser that all files share which a worker runs; it ends with the worker. */
+async function sharedBrowser({ keepsPages = true }: BrowserOptions): Promise<Browser> {
+  const known = await running.get(keepsPages)
+  if (known?.isConnected()) return known
+  const launched = launchBrowser({ keepsPages })
+  running.set(keepsPages, launched)
+  return launched
+}
+
 /** The built web over a stubbed API, with an API and browser profiles of its own for each test. */
 export function useSite(options: BrowserOptions = {}): Fixture {
   let browser: Browser
@@ -22,13 +33,10 @@ export function useSite(options: BrowserOptions = {}): Fixture {
   let visitors: Awaited<ReturnType<typeof newVisitor>>[] = []
 
   beforeAll(async () => {
-    ;[browser] = await Promise.all([launchBrowser(options), buildWeb()])
+    ;[browser] = await Promise.all([sharedBrowser(options), buildWeb()])
     site = await serveSite(join(root, 'web/dist'), () => api)
   })
-  afterAll(async () => {
-    await browser.close()
-    await site.close()
-  })
+  afterAll(() => site.close())
   beforeEach(() => {
     api = new StubApi()
   })

@@ -192,17 +192,11 @@ async function wrongLinks(page: Page): Promise<string[]> {
   })
 }
 
-/**
- * What is wrong with the page as it is now: its heading, its links, what of it does not fit a phone, a tablet and a desk, and
- * what axe finds in light and in dark. The page is at 360 px and light when it begins, and when it ends.
- */
-export async function faultsOf(page: Page): Promise<string[]> {
-  const faults = await wrongLinks(page)
-  const headings = await heading(page).count()
-  if (headings !== 1) faults.push(`${headings} headings`)
-  if (!/^\S.* · Robo Kids Learning$/.test(await page.title())) faults.push(`title ${await page.title()}`)
-  for (const width of [768, 1440, 360]) {
-    await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
+/** Where the page is wider than the window, of these widths. The page is at the last of them when it ends. */
+async function tooWide(page: Page, widths: readonly number[]): Promise<string[]> {
+  const faults: string[] = []
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: width < 768 ? 740 : 900 })
     const fits = await page
       .waitForFunction(() => document.documentElement.scrollWidth === document.documentElement.clientWidth, undefined, {
         timeout: 10_000,
@@ -213,6 +207,19 @@ export async function faultsOf(page: Page): Promise<string[]> {
       )
     if (!fits) faults.push(`${await sidewaysScroll(page)} px too wide for ${width}`)
   }
+  return faults
+}
+
+/**
+ * What is wrong with the page as it is now: its heading, its links, what of it does not fit a phone, a tablet and a desk (or
+ * other `widths`), and what axe finds in light and in dark. The page is at 360 px and light when it begins, and when it ends.
+ */
+export async function faultsOf(page: Page, widths: readonly number[] = [360, 768, 1440]): Promise<string[]> {
+  const faults = await wrongLinks(page)
+  const headings = await heading(page).count()
+  if (headings !== 1) faults.push(`${headings} headings`)
+  if (!/^\S.* · Robo Kids Learning$/.test(await page.title())) faults.push(`title ${await page.title()}`)
+  faults.push(...(await tooWide(page, widths)))
   // Letters of twice the size on the narrowest phone.
   await page.setViewportSize({ width: 320, height: 740 })
   await page.evaluate(() => {
@@ -224,10 +231,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
     document.documentElement.style.fontSize = ''
   })
   await page.setViewportSize({ width: 360, height: 740 })
-  faults.push(...(await findings(page)))
-  await page.emulateMedia({ colorScheme: 'dark' })
-  faults.push(...(await findings(page, 'colours')).map((fault) => `dark ${fault}`))
-  await page.emulateMedia({ colorScheme: 'light' })
+  faults.push(...(await findings(page, { inDark: true })))
   return faults
 }
 
