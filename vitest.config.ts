@@ -30,6 +30,7 @@ export default defineConfig({
           include: ['{contracts,runtime,services/*,bff,web,deploy/*}/src/**/*.test.{ts,tsx}'],
           environment: 'node',
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { IdentityErrorName } from '@robokids/contracts/errors'
 import { DomainError } from '@robokids/runtime/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { says } from '../bff/src/identity-refusals.ts'
-import { openFrontDesk, password, publicClient, type FrontDesk } from '../services/identity/test/front-desk.ts'
-import { signInsAt, tokensOf } from '../services/identity/test/sign-ins.ts'
+import { isIdentityError } from '../bff/src/identity-errors.ts'
+import { startIdentity, password, publicClient, type IdentityFixture } from '../services/identity/test/fixture.ts'
+import { signInClient, tokensOf } from '../services/identity/test/sign-in-client.ts'
 
-let identityFixture: FrontDesk
+let identityFixture: IdentityFixture
 beforeAll(async () => {
-  identityFixture = await openFrontDesk({ EVEN_ANSWER_MS: '1' })
+  identityFixture = await startIdentity({ EVEN_ANSWER_MS: '1' })
 })
 afterAll(() => identityFixture.stop())
 
@@ -21,7 +21,7 @@ async function refusal(operation: string, input: object): Promise<DomainError> {
 
 async function signedIn() {
   const { username, userId } = await identityFixture.member()
-  const tokens = tokensOf(await signInsAt(identityFixture).byPassword(username))
+  const tokens = tokensOf(await signInClient(identityFixture).byPassword(username))
   return { username, userId, AccessToken: tokens['AccessToken'], RefreshToken: tokens['RefreshToken'] }
 }
 
@@ -32,7 +32,7 @@ describe('Error messages of our own identity service', () => {
       refusal('GetTokensFromRefreshToken', { ClientId: publicClient, RefreshToken: token })
     expect((await identityFixture.call('GlobalSignOut', { AccessToken })).status).toBe(200)
     const shut = await signedIn()
-    await signInsAt(identityFixture).change(shut.userId, { enabled: false })
+    await signInClient(identityFixture).change(shut.userId, { enabled: false })
     const refusals = [
       await refusal('GetUser', { AccessToken }),
       await refusal('GetUser', { AccessToken: shut.AccessToken }),
@@ -40,7 +40,8 @@ describe('Error messages of our own identity service', () => {
       await refresh(RefreshToken),
       await refresh('nonsense'),
     ]
-    for (const error of refusals) expect([error.message, says(error, 'sessionOver')]).toEqual([error.message, true])
+    for (const error of refusals)
+      expect([error.message, isIdentityError(error, 'sessionOver')]).toEqual([error.message, true])
   })
 
   it('The BFF recognizes identity’s messages about an expired token, an unknown device and a required password', async () => {
@@ -51,10 +52,10 @@ describe('Error messages of our own identity service', () => {
       AuthFlow: 'USER_PASSWORD_AUTH',
       AuthParameters: begin,
     })
-    expect(says(forgotten, 'deviceForgotten')).toBe(true)
+    expect(isIdentityError(forgotten, 'deviceForgotten')).toBe(true)
     const { clock } = identityFixture.service.context
     clock.advance({ hours: 2 })
-    expect(says(await refusal('GetUser', { AccessToken }), 'tokenExpired')).toBe(true)
+    expect(isIdentityError(await refusal('GetUser', { AccessToken }), 'tokenExpired')).toBe(true)
     clock.set(Temporal.Now.instant())
   })
 })

@@ -77,7 +77,7 @@ async function compress(outDir: string): Promise<void> {
 
 /**
  * Builds the browser's files, then the same pages for a server, and has it render each of them to a document. The server's are
- * put out as well: who serves the documents renders those anew whose prices and dates change. While developing, each document is rendered when it is asked for.
+ * put out as well: the server re-renders the documents whose prices and dates change. While developing, each document is rendered when it is asked for.
  */
 export function prerender(): Plugin {
   let source = ''

@@ -1,43 +1,44 @@
-import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'vite'
 
-/** What a package carries along and no page uses. */
+/** A module that a package imports and no page uses. */
 interface Unused {
   module: RegExp
   /** The source that stands in for the module. */
-  standIn: string | ((id: string) => Promise<string>)
+  standIn: string
 }
 
 const exportsOf = (names: string[]) => names.map((name) => `export const ${name} = () => undefined`).join('\n')
 
-/** Everything that the module exports, as functions that do nothing. */
-async function doNothing(id: string): Promise<string> {
-  return exportsOf(Object.keys((await import(pathToFileURL(id).href)) as object))
-}
-
+/**
+ * The bytes are what `/privacy` loads more (gzip) without the stand-in: `node web/first-load.ts /privacy` with and without
+ * it. One that saves less than 200 is not worth its place here.
+ */
 const unused: readonly Unused[] = [
-  // Writes schemas as JSON Schema.
-  { module: /\/zod\/v4\/core\/to-json-schema\.js$/, standIn: doNothing },
-  { module: /\/zod\/v4\/core\/json-schema-processors\.js$/, standIn: doNothing },
-  // Mutations: forms send what they change by `useSubmit`.
+  // 1,060 bytes. Mutations: every write goes through `useSubmit`, which needs none of their cache, retries and observers.
   {
     module: /\/query-core\/build\/modern\/mutationCache\.js$/,
     standIn: 'export class MutationCache { clear() {} async resumePausedMutations() {} }',
   },
-  // Infinite queries.
+  // 560 bytes. Infinite queries.
   {
     module: /\/query-core\/build\/modern\/infiniteQueryBehavior\.js$/,
     standIn: exportsOf(['infiniteQueryBehavior', 'hasNextPage', 'hasPreviousPage']),
   },
-  // Queries that suspend a screen, or throw into its error boundary.
-  { module: /\/react-query\/build\/modern\/suspense\.js$/, standIn: doNothing },
-  { module: /\/react-query\/build\/modern\/errorBoundaryUtils\.js$/, standIn: doNothing },
-  // Search parameters as JSON: the router is given functions of its own.
+  // 238 bytes, both. Queries that suspend a screen, or throw into its error boundary.
+  {
+    module: /\/react-query\/build\/modern\/suspense\.js$/,
+    standIn: exportsOf(['defaultThrowOnError', 'ensureSuspenseTimers', 'fetchOptimistic', 'shouldSuspend']),
+  },
+  {
+    module: /\/react-query\/build\/modern\/errorBoundaryUtils\.js$/,
+    standIn: exportsOf(['ensurePreventErrorBoundaryRetry', 'getHasError', 'useClearResetErrorBoundary']),
+  },
+  // 350 bytes. Search parameters as JSON: the router is given its own functions.
   {
     module: /\/router-core\/dist\/esm\/searchParams\.js$/,
     standIn: exportsOf(['defaultParseSearch', 'defaultStringifySearch', 'parseSearchWith', 'stringifySearchWith']),
   },
-  // Preloads the style sheets of a script, of which none has its own. A script that has not come after 120 seconds has failed.
+  // 560 bytes. Preloads a script's style sheets: no script has its own here. A script that takes over 120 seconds has failed.
   {
     module: /^\0vite\/preload-helper\.js$/,
     standIn: `export const __vitePreload = (load) => new Promise((resolve, reject) => {
@@ -48,19 +49,19 @@ const unused: readonly Unused[] = [
 ]
 
 /**
- * Replaces modules of packages that no page uses, so that none has to load them. A build fails where one of them is no
- * longer there to replace, since the package was changed: then it has to be looked for again, or its entry goes.
+ * Replaces modules of packages that no page uses, so that no page loads them. The build fails when one of them was not there
+ * to replace, as after an update of its package: find it again, or delete its entry.
  */
 export function standIns(): Plugin {
   const replaced = new Set<RegExp>()
   return {
     name: 'stand-ins',
     enforce: 'pre',
-    async load(id) {
+    load(id) {
       const found = unused.find(({ module }) => module.test(id))
       if (!found) return null
       replaced.add(found.module)
-      return typeof found.standIn === 'function' ? found.standIn(id) : found.standIn
+      return found.standIn
     },
     buildEnd(error) {
       if (error || this.environment?.name !== 'client' || this.environment.mode !== 'build') return

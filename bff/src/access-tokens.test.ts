@@ -33,14 +33,14 @@ function tokenOf({ kid, privateKey }: Key): string {
   })
 }
 
-/** An identity service that publishes keys, counts who asks, and may be away. */
+/** An identity service that publishes keys, counts the requests, and may be unavailable. */
 function identityWith(...keys: Key[]) {
-  const identity = { keys, isAway: false, asked: 0 }
+  const identity = { keys, isAway: false, requests: 0 }
   const service: Upstream = {
     isFull: () => false,
-    call: () => Promise.reject(new Error('Only the key set is asked for.')),
+    call: () => Promise.reject(new Error('Only the key set is requested.')),
     async raw() {
-      identity.asked += 1
+      identity.requests += 1
       if (identity.isAway) throw unavailable(new Error('away'))
       const published = identity.keys.map(({ kid, publicKey }) => ({ ...publicKey.export({ format: 'jwk' }), kid }))
       return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ keys: published })) }
@@ -65,7 +65,7 @@ afterEach(() => {
 })
 
 describe('an access token', () => {
-  it('that was accepted is refused within minutes once its key is withdrawn', async () => {
+  it('is rejected within minutes after its key is withdrawn', async () => {
     const { identity, outcome } = identityWith(first, second)
     expect(await outcome(first)).toBe('accepted')
     identity.keys = [second]
@@ -74,7 +74,7 @@ describe('an access token', () => {
     expect(await outcome(second)).toBe('accepted')
   })
 
-  it('of a new key is accepted at once', async () => {
+  it('with a new key is accepted immediately', async () => {
     const { identity, outcome } = identityWith(first)
     expect(await outcome(first)).toBe('accepted')
     await vi.advanceTimersByTimeAsync(5_000)
@@ -82,7 +82,7 @@ describe('an access token', () => {
     expect(await outcome(second)).toBe('accepted')
   })
 
-  it('is accepted for a day while identity is away, and then needs identity rather than a new sign-in', async () => {
+  it('is accepted for a day while identity is unavailable, and then fails as unavailable, not as signed out', async () => {
     const { identity, outcome } = identityWith(first)
     expect(await outcome(first)).toBe('accepted')
     identity.isAway = true
@@ -95,7 +95,7 @@ describe('an access token', () => {
     expect(await outcome(first)).toBe('accepted')
   })
 
-  it('that names an unknown key has identity asked once, however many of them come', async () => {
+  it('with an unknown key causes one fetch, however many such tokens arrive', async () => {
     const { identity, outcome } = identityWith(first)
     expect(await outcome(first)).toBe('accepted')
     await vi.advanceTimersByTimeAsync(5_000)
@@ -104,10 +104,10 @@ describe('an access token', () => {
     )
     outcomes.push(await outcome(second))
     expect(new Set(outcomes)).toEqual(new Set(['sign_in_required']))
-    expect(identity.asked).toBe(2)
+    expect(identity.requests).toBe(2)
   })
 
-  it('is no reason to sign anybody out where what identity publishes cannot be read', async () => {
+  it('does not sign anybody out if identity’s key set cannot be read', async () => {
     const { identity, outcome } = identityWith()
     expect(await outcome(first)).toBe('upstream_unavailable')
     identity.keys = [first]

@@ -17,29 +17,29 @@ const claimsSchema = z.object({
 })
 type AccessTokenClaims = z.infer<typeof claimsSchema>
 
-/** Without any key nobody could be signed in: rather an answer that is not believed. */
+/** Rejects an empty key set, which would sign everybody out. */
 const keySetSchema = z.object({ keys: z.array(z.looseObject({ kid: z.string() })).min(1) })
 
-/** As long as the key set says that it may be kept: a key that was withdrawn, since it leaked, is gone by then. */
+/** The key set's max-age: a key that was withdrawn because it leaked is gone by then. */
 const fetchEveryMs = 5 * 60_000
 /**
- * How long keys are trusted that identity could not be asked about. An access token lives a day at most, and a new one
- * takes identity to make: after a day without it there is no valid token left that its keys would have to open.
+ * How long keys are trusted while identity is unreachable. An access token lives for a day at most and only identity issues
+ * new ones, so after a day there is no valid token left to verify.
  */
 const trustedForMs = 24 * 3_600_000
-/** The least time between two questions, also where tokens come that name unknown keys. */
-const pauseMs = 2_000
+/** The minimum time between two fetches, even if tokens name unknown keys. */
+const minFetchIntervalMs = 2_000
 
 export interface AccessTokens {
   /**
-   * Checks everything but the end of a token, which is its holder's to renew.
-   * @throws DomainError `sign_in_required` for a token that is not ours or whose key was withdrawn, `upstream_unavailable`
-   * where identity cannot be asked for its keys
+   * Verifies a token except for its expiry; renewing it is up to the caller.
+   * @throws DomainError `sign_in_required` for a token that is not ours or whose key was withdrawn, `upstream_unavailable` if
+   * identity's keys cannot be fetched
    */
   verify(token: string): Promise<AccessTokenClaims>
 }
 
-/** Checks access tokens by the keys that identity publishes, and keeps up with these. */
+/** Verifies access tokens with identity's published keys, and keeps these up to date. */
 export function startAccessTokens(http: Http, { config, log }: Context<Config>, service: Upstream): AccessTokens {
   const issuer = `${(config.IDENTITY_ISSUER_URL ?? config.IDENTITY_URL).replace(/\/+$/, '')}/${config.IDENTITY_POOL}`
   let keys = new Map<string, string>()
@@ -48,7 +48,7 @@ export function startAccessTokens(http: Http, { config, log }: Context<Config>, 
   let triedAt = -Infinity
   let fetching: Promise<void> | undefined
 
-  /** A verifier remembers what it has verified, so one that knew other keys must go with them. */
+  /** A verifier caches its results, so it has to be replaced with its keys. */
   function newVerifier() {
     return createVerifier({
       key: async ({ header }: { header: { kid?: string } }) => keyOf(header.kid ?? ''),
@@ -56,7 +56,7 @@ export function startAccessTokens(http: Http, { config, log }: Context<Config>, 
       allowedIss: issuer,
       cache: 10_000,
       errorCacheTTL: -1,
-      // Its end is judged by our own clock, and a token at its end is renewed.
+      // Expiry is checked by our own clock, and an expiring token is renewed.
       ignoreExpiration: true,
     })
   }
@@ -64,7 +64,7 @@ export function startAccessTokens(http: Http, { config, log }: Context<Config>, 
   async function fetchKeys(): Promise<void> {
     triedAt = performance.now()
     const { status, body } = await service.raw('GET', `/${config.IDENTITY_POOL}/.well-known/jwks.json`)
-    if (status !== 200) throw unavailable(new Error(`the key set was answered ${status}`))
+    if (status !== 200) throw unavailable(new Error(`the key set request returned ${status}`))
     let published: Map<string, string>
     try {
       published = new Map(
@@ -84,7 +84,7 @@ export function startAccessTokens(http: Http, { config, log }: Context<Config>, 
     fetchedAt = performance.now()
   }
 
-  /** Once for all who wait. */
+  /** Shared by all concurrent callers. */
   function fetchOnce(): Promise<void> {
     fetching ??= fetchKeys().finally(() => {
       fetching = undefined
@@ -94,16 +94,16 @@ export function startAccessTokens(http: Http, { config, log }: Context<Config>, 
 
   const isTrusted = () => performance.now() - fetchedAt < trustedForMs
 
-  /** A key that is not known yet may be new. */
+  /** Fetches the key set if the key is unknown, because it may be new. */
   async function keyOf(kid: string): Promise<string> {
-    if (!keys.has(kid) && (fetching || performance.now() - triedAt > pauseMs)) await fetchOnce()
+    if (!keys.has(kid) && (fetching || performance.now() - triedAt > minFetchIntervalMs)) await fetchOnce()
     const key = keys.get(kid)
     if (key === undefined) throw new DomainError('sign_in_required', 'Please log in.')
     return key
   }
 
   const timer = setInterval(() => {
-    // Nothing is fetched before the first token.
+    // Fetches nothing before the first token.
     if (keys.size === 0 || performance.now() - fetchedAt < fetchEveryMs) return
     fetchOnce().catch((error: unknown) => log.warn({ err: error }, 'The key set of identity could not be fetched'))
   }, 60_000)
@@ -111,15 +111,15 @@ export function startAccessTokens(http: Http, { config, log }: Context<Config>, 
 
   return {
     async verify(token) {
-      if (!isTrusted() && (fetching || performance.now() - triedAt > pauseMs)) await fetchOnce()
+      if (!isTrusted() && (fetching || performance.now() - triedAt > minFetchIntervalMs)) await fetchOnce()
       if (!isTrusted()) throw unavailable(new Error('the key set of identity is too old'))
       try {
         const claims = claimsSchema.parse(await verifier(token))
         if (claims.client_id === config.IDENTITY_CLIENT_ID) return claims
       } catch (error) {
         const { originalError } = error as { originalError?: unknown }
-        for (const known of [error, originalError]) if (known instanceof DomainError) throw known
-        log.warn({ err: error }, 'a token was refused')
+        for (const cause of [error, originalError]) if (cause instanceof DomainError) throw cause
+        log.warn({ err: error }, 'rejected an access token')
       }
       throw new DomainError('sign_in_required', 'Please log in.')
     },

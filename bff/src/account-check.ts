@@ -2,12 +2,12 @@ import { accountHeader } from '@robokids/contracts/auth'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isApi, isRead } from './doorkeeping.ts'
+import { isApi, isRead } from './request-guards.ts'
 import type { Sessions } from './session.ts'
 
 /**
- * Refuses a change that a page has composed for one account while another is signed in: in another tab, since the page was
- * opened. Requests that name no account are made by whoever is signed in; where nobody is, each route says so itself.
+ * Rejects a change that a page composed for one account if another one is signed in by now, in another tab. Requests that name
+ * no account are accepted for the signed-in one; if there is none, each route responds by itself.
  */
 export function checkAccounts(http: Http, sessions: Sessions): void {
   http.addHook('preValidation', async (request, reply) => {
@@ -15,13 +15,13 @@ export function checkAccounts(http: Http, sessions: Sessions): void {
     if (composedFor === undefined || isRead(request) || !isApi(request)) return
     const { ownerId } = await sessions.ownerOf(request, reply)
     if (ownerId === null || ownerId === composedFor) return
-    const message = await otherAccount(request, reply, sessions)
+    const message = await otherAccountMessage(request, reply, sessions)
     if (message !== undefined) throw new DomainError('other_account', message)
   })
 }
 
-/** @returns undefined where that sign-in is over, so that nobody is signed in. */
-async function otherAccount(
+/** @returns undefined if that sign-in has ended, so that nobody is signed in. */
+async function otherAccountMessage(
   request: FastifyRequest,
   reply: FastifyReply,
   sessions: Sessions,
@@ -34,7 +34,7 @@ async function otherAccount(
     if (name !== null) return `You are logged in as ${name} now.`
   } catch (error) {
     if (error instanceof DomainError && error.code === 'sign_in_required') return undefined
-    request.log.warn({ err: error }, 'an account could not be asked for')
+    request.log.warn({ err: error }, 'could not read an account')
   }
   return 'Somebody else is logged in in this browser now.'
 }

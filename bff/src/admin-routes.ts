@@ -12,8 +12,8 @@ const querySchema = registrationQuerySchema.extend({
   format: z.enum(['json', 'csv']).default('json'),
   limit: registrationQuerySchema.shape.limit.unwrap().optional(),
 })
-/** As many as enrollment gives at once. */
-const pageOfExport = 500
+/** Enrollment's maximum. */
+const exportPageSize = 500
 
 export function adminRoutes(http: Http, context: Context<Config>, services: Services): void {
   const { config } = context
@@ -26,25 +26,25 @@ export function adminRoutes(http: Http, context: Context<Config>, services: Serv
     async (request, reply) => {
       const { format, limit, ...filter } = request.query
       const page = (size: number | undefined, cursor = filter.cursor) => {
-        const asked = Object.entries({ ...filter, limit: size, cursor }).filter(([, value]) => value !== undefined)
-        const query = new URLSearchParams(asked.map(([name, value]) => [name, String(value)]))
+        const parameters = Object.entries({ ...filter, limit: size, cursor }).filter(([, value]) => value !== undefined)
+        const query = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)]))
         return adminRegistrationsView(services, query, config.ADMIN_SECRET)
       }
       if (format === 'json') return page(limit)
 
-      // An export without a limit is of all that there is, a page at a time.
+      // Without a limit, the export contains everything, fetched page by page.
       async function* rest(first: AdminRegistrations): AsyncGenerator<AdminRegistrations> {
-        for (let next = first; ; next = await page(pageOfExport, next.nextCursor ?? undefined)) {
+        for (let next = first; ; next = await page(exportPageSize, next.nextCursor ?? undefined)) {
           yield next
           if (limit !== undefined || next.nextCursor === null) return
         }
       }
-      const csv = registrationsCsv(rest(await page(limit ?? pageOfExport)))
+      const csv = registrationsCsv(rest(await page(limit ?? exportPageSize)))
       return (
         reply
           .type('text/csv; charset=utf-8')
           .header('content-disposition', 'attachment; filename="registrations.csv"')
-          // A stream is sent as it is; the schema's types only know what it comes to.
+          // The stream is sent as it is; the schema's type is that of its content.
           .send(csv as unknown as string)
       )
     },

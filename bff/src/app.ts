@@ -6,18 +6,18 @@ import { authRoutes } from './auth-routes.ts'
 import { configSchema, type Config } from './config.ts'
 import { contactRoutes } from './contact-routes.ts'
 import { registerCookies } from './cookies.ts'
-import { doorkeeping } from './doorkeeping.ts'
+import { registerRequestGuards } from './request-guards.ts'
 import { Identity } from './identity.ts'
-import { mailLimitsOf } from './mail-limits.ts'
+import { createMailLimits } from './mail-limits.ts'
 import { membershipRoutes } from './membership-routes.ts'
 import { offerRoutes } from './offer-routes.ts'
-import { offersOf } from './offers.ts'
+import { createOffers } from './offers.ts'
 import { pages } from './pages.ts'
 import { paymentPageRoutes } from './payment-pages.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { proofRoutes } from './proof-routes.ts'
-import { proofsOf } from './proofs.ts'
-import { apiRoutes } from './routes.ts'
+import { createProofs } from './proofs.ts'
+import { registrationRoutes } from './registration-routes.ts'
 import { References } from './references.ts'
 import { securityText } from './security-text.ts'
 import { shopRoutes } from './shop-routes.ts'
@@ -26,9 +26,9 @@ import { connectServices } from './upstream.ts'
 import { webhookRoute } from './webhook-route.ts'
 
 /**
- * Ready while the services behind it are away: pages, files and what the other services know are served all the same, and
- * a balancer that took every BFF out because billing restarts would take the whole site down. What needs a service that
- * is away is answered 503 with `Retry-After`; a service's own `/readyz` says which one it is.
+ * Ready even while services behind it are unavailable: pages, files and the data of the other services are still served, and a
+ * load balancer that removed every BFF because billing restarts would take down the whole site. Requests that need an
+ * unavailable service get 503 with `Retry-After`; each service's own `/readyz` shows which one it is.
  */
 export const bff: Service<Config> = {
   name: 'bff',
@@ -36,7 +36,7 @@ export const bff: Service<Config> = {
   async routes(http, context) {
     const services = connectServices(context.config)
     http.addHook('onClose', () => services.close())
-    await doorkeeping(http, context.config)
+    await registerRequestGuards(http, context.config)
     await http.register(async (scope) => webhookRoute(scope, context, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)
@@ -44,14 +44,14 @@ export const bff: Service<Config> = {
     const accessTokens = startAccessTokens(http, context, services.identity)
     const accounts = { cookies, identity, sessions: startSessions(context, cookies, identity, accessTokens) }
     checkAccounts(http, accounts.sessions)
-    const offers = offersOf(services, context)
+    const offers = createOffers(services, context)
     const references = new References(context)
-    const proofs = proofsOf(context, accounts.sessions, services)
-    const provenAccounts = { ...accounts, proofs, mailLimits: mailLimitsOf(context, accounts.sessions) }
+    const proofs = createProofs(context, accounts.sessions, services)
+    const provenAccounts = { ...accounts, proofs, mailLimits: createMailLimits(context, accounts.sessions) }
     securityText(http, context)
     await http.register(async (scope) => offerRoutes(scope, offers))
     await http.register(async (scope) => proofRoutes(scope, proofs))
-    await http.register(async (scope) => apiRoutes(scope, context, services, provenAccounts, references))
+    await http.register(async (scope) => registrationRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => shopRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => contactRoutes(scope, context, services, provenAccounts))
     await http.register(async (scope) => authRoutes(scope, context, provenAccounts))

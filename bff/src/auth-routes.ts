@@ -27,7 +27,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
-import { confirmingMs, stepMs, type Cookies, type SignInSession } from './cookies.ts'
+import { pendingConfirmationMs, stepMs, type Cookies, type SignInSession } from './cookies.ts'
 import { confirmDevice, isForgotten, proveDevice } from './device.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 import type { MailLimits } from './mail-limits.ts'
@@ -36,20 +36,20 @@ import type { Sessions } from './session.ts'
 import { answerStep, nextStep } from './sign-in-steps.ts'
 import { within } from './within.ts'
 
-/** As long as browsers keep a cookie at most. */
+/** The maximum lifetime of cookies in browsers. */
 const deviceMs = 400 * 86_400_000
 
-/** For how long the name in a page's frame waits for identity. */
-const waitForAddressMs = 2_000
+/** How long the displayed name waits for identity. */
+const addressTimeoutMs = 2_000
 
-/** What the routes of accounts share. */
+/** Shared by the account routes. */
 export interface Accounts {
   cookies: Cookies
   sessions: Sessions
   identity: Identity
 }
 
-/** What the person of a device signs in by. */
+/** The names that a device's user signs in with. */
 const namesOf = (username: string, verifiedEmail: string | null) =>
   [username, ...(verifiedEmail === null ? [] : [verifiedEmail])].map((name) => name.toLowerCase())
 
@@ -58,19 +58,19 @@ export function deliveryOf(details: { Destination: string; DeliveryMedium: 'EMAI
 }
 
 /**
- * Refuses who is no adult on the school's calendar, by the rule that pages go by too.
+ * Rejects a user who is not an adult by the school's calendar; the pages use the same rule.
  * @throws DomainError `validation_failed`
  */
 export function requireAdult(birthdate: string, now: Temporal.Instant): void {
   const last = Temporal.PlainDate.from(latestAdultBirthdate(now.toString()))
-  const refuse = (message: string) => {
+  const reject = (message: string) => {
     throw new DomainError('validation_failed', message, [{ path: 'birthdate', message }])
   }
-  if (Temporal.PlainDate.compare(birthdate, last) > 0) refuse('You must be 18 or older to register.')
-  if (Temporal.PlainDate.compare(birthdate, last.subtract({ years: 120 })) < 0) refuse('Enter your date of birth.')
+  if (Temporal.PlainDate.compare(birthdate, last) > 0) reject('You must be 18 or older to register.')
+  if (Temporal.PlainDate.compare(birthdate, last.subtract({ years: 120 })) < 0) reject('Enter your date of birth.')
 }
 
-/** What a browser can be trusted after: what was asked for besides the first proof. */
+/** The challenges after which a browser can be trusted. */
 const secondFactors = ['SOFTWARE_TOKEN_MFA', 'SMS_MFA', 'EMAIL_OTP']
 
 const stepExpired = () => new DomainError('sign_in_step_expired', 'Your login took too long. Please start again.')
@@ -82,7 +82,7 @@ function passwordRequired(): DomainError {
   return new DomainError('password_required', message, [{ path: 'password', message }])
 }
 
-/** Where the sign-in pages of a hosted service end what a browser is signed in with there, and send it back to the site. */
+/** The URL that signs a browser out of the hosted service's sign-in pages and returns it to the site. */
 function hostedLogout({ IDENTITY_PAGES_URL, IDENTITY_CLIENT_ID, SITE_URL }: Config): { logoutUrl?: string } {
   if (IDENTITY_PAGES_URL === undefined) return {}
   const query = new URLSearchParams({ client_id: IDENTITY_CLIENT_ID, logout_uri: `${SITE_URL}/` })
@@ -98,11 +98,11 @@ export function authRoutes(
   const until = () => clock.now().epochMilliseconds + stepMs
 
   /**
-   * Goes on where the identity service's answer leads: a session, or the next step.
-   * @param trust whether this browser is to be trusted.
-   * @param again the `userId` of who was signed in before, where it is the same person again.
+   * Handles the identity service's response: a session, or the next step.
+   * @param trust whether to trust this browser.
+   * @param again the `userId` of the signed-in user who signs in again.
    */
-  async function follow(
+  async function continueSignIn(
     answer: AuthAnswer,
     username: string,
     request: FastifyRequest,
@@ -114,14 +114,14 @@ export function authRoutes(
       const device = cookies.devices.of(request, name)
       if (!device) throw stepExpired()
       const proven = await proveDevice(answer, name, device, identity, clock.now(), request.ip)
-      return follow(proven, name, request, reply)
+      return continueSignIn(proven, name, request, reply)
     }
     if (answer.AuthenticationResult) {
       const signInSession = await sessions.begin(reply, answer.AuthenticationResult)
       await rememberDevice(answer.AuthenticationResult, signInSession, trust, request, reply)
       cookies.step.clear(reply)
-      cookies.newcomer.clear(reply)
-      cookies.confirming.clear(reply)
+      cookies.pendingSignUp.clear(reply)
+      cookies.pendingConfirmation.clear(reply)
       return { step: 'DONE' }
     }
     const { shown, kept } = await nextStep(answer, { username }, identity, request.ip)
@@ -129,7 +129,7 @@ export function authRoutes(
     return shown
   }
 
-  /** A browser that cannot be made a device is asked for the second factor each time: no reason to refuse the sign-in. */
+  /** A browser that cannot be registered as a device needs the second factor each time, but can sign in. */
   async function rememberDevice(
     tokens: TokenAnswer,
     signInSession: SignInSession,
@@ -140,22 +140,22 @@ export function authRoutes(
     const { username, accessToken } = signInSession
     try {
       const agent = request.headers['user-agent'] ?? ''
-      const made = await confirmDevice(tokens, agent, identity, request.ip)
-      const addresses = made ? await sessions.addressesOf(signInSession, request, reply) : undefined
+      const confirmed = await confirmDevice(tokens, agent, identity, request.ip)
+      const addresses = confirmed ? await sessions.addressesOf(signInSession, request, reply) : undefined
       const names = namesOf(username, addresses?.verifiedEmail ?? null)
-      const device = made
-        ? { ...made, names, until: clock.now().epochMilliseconds + deviceMs }
+      const device = confirmed
+        ? { ...confirmed, names, until: clock.now().epochMilliseconds + deviceMs }
         : cookies.devices.of(request, username)
-      if (made && device) cookies.devices.keep(request, reply, device)
+      if (confirmed && device) cookies.devices.keep(request, reply, device)
       if (!trust || !device) return
       const status = { DeviceKey: device.key, DeviceRememberedStatus: 'remembered' }
       await identity.call('UpdateDeviceStatus', { AccessToken: accessToken, ...status }, request.ip)
     } catch (error) {
-      log.warn({ err: error }, 'a device could not be confirmed')
+      log.warn({ err: error }, 'could not confirm a device')
     }
   }
 
-  /** What this browser is to somebody, where it is one of their devices: strangers do not use up its tries. */
+  /** The device key if this browser is one of the user's devices, whose attempts strangers cannot use up. */
   function deviceOf(name: string, request: FastifyRequest): { DeviceKey?: string } {
     const device = cookies.devices.of(request, name)
     return device ? { DeviceKey: device.key } : {}
@@ -165,16 +165,16 @@ export function authRoutes(
   const provenPasswords = new WeakSet<FastifyRequest>()
 
   /**
-   * A password is work for identity: while that has too much of it, whoever is in a browser that is new to the account does some
-   * as well, once for a request, whichever way the password comes in.
+   * Passwords are expensive for identity: while it is busy, a browser that is new to the account must bring a proof of work, once
+   * per request.
    */
-  async function provePassword(name: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function requireProofForPassword(name: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (!identity.isBusy || deviceOf(name, request).DeviceKey !== undefined || provenPasswords.has(request)) return
     await provenSignIn(request, reply)
     provenPasswords.add(request)
   }
 
-  /** Begins a sign-in, as the device that this browser is of that person. */
+  /** Starts a sign-in, with the browser's device of that user if it has one. */
   async function initiate(
     AuthFlow: 'USER_PASSWORD_AUTH' | 'USER_AUTH',
     name: string,
@@ -182,7 +182,7 @@ export function authRoutes(
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<AuthAnswer> {
-    if (AuthFlow === 'USER_PASSWORD_AUTH') await provePassword(name, request, reply)
+    if (AuthFlow === 'USER_PASSWORD_AUTH') await requireProofForPassword(name, request, reply)
     const { DeviceKey } = deviceOf(name, request)
     if (DeviceKey !== undefined) {
       try {
@@ -195,21 +195,21 @@ export function authRoutes(
     return identity.initiate(AuthFlow, name, parameters, request.ip)
   }
 
-  async function refuseSignedIn(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function checkNotSignedIn(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const signInSession = await sessions.find(request, reply)
     if (!signInSession) return
     try {
       await sessions.use(reply, () => identity.call('GetUser', { AccessToken: signInSession.accessToken }, request.ip))
     } catch (error) {
-      // One that was ended elsewhere stands in nobody's way.
+      // A session that was ended elsewhere does not block a new one.
       if (error instanceof DomainError && error.code === 'sign_in_required') return
       throw error
     }
     throw alreadySignedIn()
   }
 
-  /** Whether it is the session of who signs in by that name now. */
-  async function isOf(
+  /** Whether the session belongs to the user with that name. */
+  async function belongsTo(
     signInSession: SignInSession,
     name: string,
     request: FastifyRequest,
@@ -221,8 +221,7 @@ export function authRoutes(
   }
 
   /**
-   * The address that an account goes by, or its name while identity cannot be asked: the session is still whose it is.
-   * Undefined where the sign-in was ended meanwhile.
+   * The email to display for an account, or its username while identity is unavailable. Undefined if the sign-in has ended.
    */
   async function shownName(
     signInSession: SignInSession,
@@ -231,19 +230,19 @@ export function authRoutes(
   ): Promise<string | undefined> {
     const { username } = signInSession
     try {
-      const addresses = await within(waitForAddressMs, sessions.addressesOf(signInSession, request, reply))
+      const addresses = await within(addressTimeoutMs, sessions.addressesOf(signInSession, request, reply))
       if (!addresses) return username
-      keepDeviceNames(username, addresses.verifiedEmail, request, reply)
+      updateDeviceNames(username, addresses.verifiedEmail, request, reply)
       return addresses.verifiedEmail ?? addresses.email ?? username
     } catch (error) {
       if (error instanceof DomainError && error.code === 'sign_in_required') return undefined
-      log.warn({ err: error }, 'an account could not be asked for')
+      log.warn({ err: error }, 'could not read an account')
       return username
     }
   }
 
-  /** Where the address was changed in another browser, this one is known by the new one as well. */
-  function keepDeviceNames(
+  /** Updates the names of this browser's device if the email was changed in another browser. */
+  function updateDeviceNames(
     username: string,
     verifiedEmail: string | null,
     request: FastifyRequest,
@@ -263,7 +262,7 @@ export function authRoutes(
       const name = await shownName(signInSession, request, reply)
       return { user: name === undefined ? null : userOf(signInSession, name) }
     } catch (error) {
-      log.warn({ err: error }, 'a session could not be renewed')
+      log.warn({ err: error }, 'could not renew a session')
       const signInSession = cookies.signInSession.read(request)
       return { user: signInSession ? userOf(signInSession, signInSession.username) : null }
     }
@@ -300,14 +299,18 @@ export function authRoutes(
         request.ip,
       )
       const username = answer.Username ?? newName
-      cookies.newcomer.write(reply, { username, email, password, until: until() })
-      cookies.confirming.write(reply, { username, email, until: clock.now().epochMilliseconds + confirmingMs })
+      cookies.pendingSignUp.write(reply, { username, email, password, until: until() })
+      cookies.pendingConfirmation.write(reply, {
+        username,
+        email,
+        until: clock.now().epochMilliseconds + pendingConfirmationMs,
+      })
       const details = answer.CodeDeliveryDetails
       return { delivery: details ? deliveryOf(details) : null, confirmed: answer.UserConfirmed }
     },
   )
 
-  /** Signs in whose account is confirmed now, here or in another tab. @throws DomainError `already_signed_in` over somebody else. */
+  /** Signs in unless this user is already signed in, by another tab. @throws DomainError `already_signed_in` if somebody else is */
   async function signInOnce(
     name: string,
     password: string,
@@ -315,9 +318,9 @@ export function authRoutes(
     reply: FastifyReply,
   ): Promise<SignInStep> {
     const signInSession = await sessions.find(request, reply)
-    if (signInSession && !(await isOf(signInSession, name, request, reply))) throw alreadySignedIn()
+    if (signInSession && !(await belongsTo(signInSession, name, request, reply))) throw alreadySignedIn()
     if (signInSession) return { step: 'DONE' }
-    return follow(
+    return continueSignIn(
       await initiate('USER_PASSWORD_AUTH', name, { PASSWORD: password }, request, reply),
       name,
       request,
@@ -325,25 +328,25 @@ export function authRoutes(
     )
   }
 
-  async function signNewcomerIn(request: FastifyRequest, reply: FastifyReply): Promise<SignInStep> {
-    const newcomer = cookies.newcomer.read(request)
-    if (!newcomer) {
+  async function completePendingSignUp(request: FastifyRequest, reply: FastifyReply): Promise<SignInStep> {
+    const pendingSignUp = cookies.pendingSignUp.read(request)
+    if (!pendingSignUp) {
       if (await sessions.find(request, reply)) return { step: 'DONE' }
       throw new DomainError('sign_in_step_expired', 'The account was not confirmed on time.')
     }
     try {
-      return await signInOnce(newcomer.username, newcomer.password, request, reply)
+      return await signInOnce(pendingSignUp.username, pendingSignUp.password, request, reply)
     } catch (error) {
       if (error instanceof DomainError && error.code === 'UserNotConfirmedException') return { step: 'waiting' }
       throw error
     }
   }
 
-  http.post('/api/auth/auto-sign-in', { schema: { response: { 200: signInStepSchema } } }, signNewcomerIn)
+  http.post('/api/auth/auto-sign-in', { schema: { response: { 200: signInStepSchema } } }, completePendingSignUp)
 
-  /** The newcomer's own account by its name, where another has the same address and was never confirmed. */
-  function ownName(email: string, request: FastifyRequest): string {
-    for (const cookie of [cookies.confirming, cookies.newcomer]) {
+  /** The username of the account that signed up in this browser: another unconfirmed one may have the same email. */
+  function usernameFor(email: string, request: FastifyRequest): string {
+    for (const cookie of [cookies.pendingConfirmation, cookies.pendingSignUp]) {
       const own = cookie.read(request)
       if (own && emailKey(own.email) === emailKey(email)) return own.username
     }
@@ -351,14 +354,14 @@ export function authRoutes(
   }
 
   /**
-   * Whether the newcomer is signed in after all where a confirmation was refused: its first try went through and the
-   * answer was lost, or another tab was faster.
+   * Whether the user is signed in although the confirmation failed: because the response to the first attempt was lost, or
+   * another tab was faster.
    */
   async function isSignedInAs(email: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const signInSession = await sessions.find(request, reply)
-    if (signInSession) return isOf(signInSession, email, request, reply)
-    if (ownName(email, request) === email) return false
-    const step = await signNewcomerIn(request, reply).catch(() => undefined)
+    if (signInSession) return belongsTo(signInSession, email, request, reply)
+    if (usernameFor(email, request) === email) return false
+    const step = await completePendingSignUp(request, reply).catch(() => undefined)
     return step?.step === 'DONE'
   }
 
@@ -367,12 +370,12 @@ export function authRoutes(
     { schema: { body: confirmSignUpBodySchema, response: { 200: confirmSignUpResponseSchema } } },
     async (request, reply) => {
       const { email, code } = request.body
-      const name = ownName(email, request)
-      const newcomer = cookies.newcomer.read(request)
-      // Anybody may have signed up with this address, and its reader type a code that came unasked: of an account that was
-      // not begun in this browser, whoever confirms it has to know the password.
-      const isNewcomer = newcomer !== undefined && emailKey(newcomer.email) === emailKey(email)
-      const password = request.body.password ?? (isNewcomer ? newcomer.password : undefined)
+      const name = usernameFor(email, request)
+      const pendingSignUp = cookies.pendingSignUp.read(request)
+      // Anybody may have signed up with this email, and its owner may type a code that they did not request. So the password is
+      // required to confirm an account that was not created in this browser.
+      const isPending = pendingSignUp !== undefined && emailKey(pendingSignUp.email) === emailKey(email)
+      const password = request.body.password ?? (isPending ? pendingSignUp.password : undefined)
       const isOwn = name !== email
       const input = {
         ...identity.client(name),
@@ -380,7 +383,7 @@ export function authRoutes(
         ConfirmationCode: code,
         ...(isOwn ? {} : { Password: password }),
       }
-      if (password !== undefined) await provePassword(name, request, reply)
+      if (password !== undefined) await requireProofForPassword(name, request, reply)
       try {
         if (!isOwn && password === undefined) throw passwordRequired()
         await identity.call('ConfirmSignUp', input, request.ip)
@@ -388,11 +391,11 @@ export function authRoutes(
         if (await isSignedInAs(email, request, reply)) return { signedIn: true }
         throw error
       }
-      cookies.confirming.clear(reply)
+      cookies.pendingConfirmation.clear(reply)
       if (password === undefined) return { signedIn: false }
-      // It is confirmed: that is what the answer says, whatever becomes of the sign-in.
+      // The account is confirmed, even if the sign-in fails.
       const step = await signInOnce(name, password, request, reply).catch((error: unknown) => {
-        log.warn({ err: error }, 'a newcomer could not be signed in')
+        log.warn({ err: error }, 'could not sign in a new user')
       })
       return { signedIn: step?.step === 'DONE' }
     },
@@ -406,7 +409,7 @@ export function authRoutes(
     },
     async (request) => {
       const { email } = request.body
-      const name = ownName(email, request)
+      const name = usernameFor(email, request)
       const input = { ...identity.client(name), Username: name }
       const { CodeDeliveryDetails } = await identity.call('ResendConfirmationCode', input, request.ip)
       return { delivery: deliveryOf(CodeDeliveryDetails) }
@@ -435,7 +438,7 @@ export function authRoutes(
     { schema: { body: resetPasswordBodySchema, response: { 200: emptyResponseSchema } } },
     async (request, reply) => {
       const { email, code, password } = request.body
-      await provePassword(email, request, reply)
+      await requireProofForPassword(email, request, reply)
       const input = { ...identity.client(email), Username: email, ConfirmationCode: code, Password: password }
       await identity.call('ConfirmForgotPassword', { ...input, ...deviceOf(email, request) }, request.ip)
       sessions.forget()
@@ -447,22 +450,23 @@ export function authRoutes(
     '/api/auth/sign-in',
     { schema: { body: signInBodySchema, response: { 200: signInStepSchema } } },
     async (request, reply): Promise<SignInStep> => {
-      await refuseSignedIn(request, reply)
+      await checkNotSignedIn(request, reply)
       const { email, password, preferred } = request.body
-      // Without a password it may begin with a mail.
+      // Without a password, it may send a mail.
       if (password === undefined) await provenSignIn(request, reply)
       try {
         const answer =
           password === undefined
             ? await initiate('USER_AUTH', email, preferred ? { PREFERRED_CHALLENGE: preferred } : {}, request, reply)
             : await initiate('USER_PASSWORD_AUTH', email, { PASSWORD: password }, request, reply)
-        return await follow(answer, email, request, reply)
+        return await continueSignIn(answer, email, request, reply)
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
         if (error.code === 'PasswordResetRequiredException') return { step: 'RESET_PASSWORD' }
         if (error.code !== 'UserNotConfirmedException') throw error
-        // The password was right: the code that was sent at the sign-up leads on, here too.
-        if (password !== undefined) cookies.newcomer.write(reply, { username: email, email, password, until: until() })
+        // The password was correct: the user can continue here with the code from the sign-up.
+        if (password !== undefined)
+          cookies.pendingSignUp.write(reply, { username: email, email, password, until: until() })
         return { step: 'CONFIRM_SIGN_UP' }
       }
     },
@@ -472,14 +476,14 @@ export function authRoutes(
     '/api/auth/sign-in-again',
     { onRequest: sessions.required, schema: { body: signInAgainBodySchema, response: { 200: signInStepSchema } } },
     async (request, reply): Promise<SignInStep> => {
-      const { username, userId } = await sessions.need(request, reply)
+      const { username, userId } = await sessions.require(request, reply)
       const { password, preferred } = request.body
       const [flow, parameters] =
         password === undefined
           ? (['USER_AUTH', preferred ? { PREFERRED_CHALLENGE: preferred } : {}] as const)
           : (['USER_PASSWORD_AUTH', { PASSWORD: password }] as const)
       const answer = await initiate(flow, username, parameters, request, reply)
-      return follow(answer, username, request, reply, { again: userId })
+      return continueSignIn(answer, username, request, reply, { again: userId })
     },
   )
 
@@ -492,13 +496,13 @@ export function authRoutes(
       const { again } = kept
       if (again !== undefined && (await sessions.find(request, reply))?.userId !== again) throw stepExpired()
       const { answer, attributes = {}, trust, instead } = request.body
-      if (kept.step === 'CONFIRM_SIGN_IN_WITH_PASSWORD') await provePassword(kept.username, request, reply)
+      if (kept.step === 'CONFIRM_SIGN_IN_WITH_PASSWORD') await requireProofForPassword(kept.username, request, reply)
       const outcome = await answerStep(kept, { answer, attributes, instead }, identity, request.ip)
       if ('answer' in outcome) {
-        const how = { trust: trust && secondFactors.includes(kept.challenge), again }
-        return follow(outcome.answer, kept.username, request, reply, how)
+        const options = { trust: trust && secondFactors.includes(kept.challenge), again }
+        return continueSignIn(outcome.answer, kept.username, request, reply, options)
       }
-      const { shown, kept: next } = outcome.asked
+      const { shown, kept: next } = outcome.next
       if (next) cookies.step.write(reply, { ...next, until: until() })
       return shown
     },
@@ -510,8 +514,8 @@ export function authRoutes(
     async (request, reply) => {
       const kept = cookies.signInSession.read(request)
       if (request.body.everywhere) {
-        // Whoever asks for it is told the truth of it: nothing is forgotten here before it is done.
-        const { accessToken, username, userId } = await sessions.need(request, reply)
+        // Clears nothing here until identity has succeeded, so that the response is truthful.
+        const { accessToken, username, userId } = await sessions.require(request, reply)
         const input = { AccessToken: accessToken, ForgetDevices: true }
         await sessions.use(reply, () => identity.call('GlobalSignOut', input, request.ip))
         sessions.forget(userId)
@@ -520,12 +524,12 @@ export function authRoutes(
       } else if (kept) {
         const input = { ...identity.secretClient(), Token: kept.refreshToken }
         await identity.call('RevokeToken', input, request.ip).catch((error: unknown) => {
-          log.warn({ err: error }, 'a sign-out could not be told to identity')
+          log.warn({ err: error }, 'could not revoke a token at identity')
         })
         sessions.forget(kept.userId)
       }
       sessions.end(reply)
-      for (const cookie of [cookies.step, cookies.newcomer, cookies.confirming]) cookie.clear(reply)
+      for (const cookie of [cookies.step, cookies.pendingSignUp, cookies.pendingConfirmation]) cookie.clear(reply)
       return hostedLogout(config)
     },
   )
@@ -537,11 +541,11 @@ export function authRoutes(
       schema: { body: changePasswordBodySchema, response: { 200: emptyResponseSchema } },
     },
     async (request, reply) => {
-      const { accessToken, userId } = await sessions.need(request, reply)
+      const { accessToken, userId } = await sessions.require(request, reply)
       const { previousPassword, proposedPassword } = request.body
       const input = { AccessToken: accessToken, PreviousPassword: previousPassword, ProposedPassword: proposedPassword }
       await sessions.use(reply, () => identity.call('ChangePassword', input, request.ip))
-      // The others of the account are over.
+      // The account's other sessions have ended.
       sessions.forget(userId)
       return {}
     },

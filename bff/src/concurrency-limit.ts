@@ -1,13 +1,13 @@
-/** Lets so many run at once; the others wait in the order in which they came. */
+/** A semaphore; waiters are served in order. */
 export class ConcurrencyLimit {
   #free: number
   readonly #waiting = new Set<() => void>()
 
-  constructor(most: number) {
-    this.#free = most
+  constructor(max: number) {
+    this.#free = max
   }
 
-  /** Resolves once there is room, which `release` gives back. @throws the reason of the first signal that aborts before. */
+  /** Resolves once there is a free slot; `release` it afterwards. @throws the reason of the first signal that aborts before. */
   async acquire(...signals: AbortSignal[]): Promise<void> {
     for (const signal of signals) signal.throwIfAborted()
     if (this.#free > 0) {
@@ -15,20 +15,20 @@ export class ConcurrencyLimit {
       return
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const giveUp = ({ target }: Event) => {
+    const abort = ({ target }: Event) => {
       this.#waiting.delete(resolve)
       reject((target as AbortSignal).reason as Error)
     }
     this.#waiting.add(resolve)
-    for (const signal of signals) signal.addEventListener('abort', giveUp)
+    for (const signal of signals) signal.addEventListener('abort', abort)
     try {
       await promise
     } finally {
-      for (const signal of signals) signal.removeEventListener('abort', giveUp)
+      for (const signal of signals) signal.removeEventListener('abort', abort)
     }
   }
 
-  /** Whether whoever comes now has to wait. */
+  /** Whether the next caller has to wait. */
   get isFull(): boolean {
     return this.#free === 0
   }

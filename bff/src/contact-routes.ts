@@ -8,7 +8,7 @@ import type { Proofs } from './proofs.ts'
 import { isOwnAddress } from './session.ts'
 import type { Services } from './upstream.ts'
 
-/** Messages to the school. */
+/** The contact form. */
 export function contactRoutes(
   http: Http,
   { config }: Context<Config>,

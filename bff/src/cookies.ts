@@ -4,17 +4,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 
-/** Sealed with AES-256-GCM, and unreadable to scripts: what the browser keeps for us without knowing it. */
+/** A cookie whose content is sealed with AES-256-GCM and not readable by scripts. */
 interface SealedCookie<Content> {
-  /** @returns undefined where there is none, or none of ours, or one whose time is over. */
+  /** @returns undefined if there is none, or it is invalid or expired. */
   read(request: FastifyRequest): Content | undefined
   write(reply: FastifyReply, content: Content): void
   clear(reply: FastifyReply): void
-  /** Seals it under the newest key where it is under an older one, so that this one can be taken out some day. */
+  /** Seals it again if it is not sealed with the newest key, so that older keys can be removed some day. */
   reseal(request: FastifyRequest, reply: FastifyReply): void
 }
 
-/** Until when a cookie's content counts is in the content itself: browsers keep cookies for as long as they like. */
+/** The expiry is part of the content, because browsers need not delete expired cookies. */
 function sealedCookie<Content extends { until: number }>(
   name: string,
   content: z.ZodType<Content>,
@@ -53,40 +53,41 @@ const sessionSchema = z.object({
   refreshToken: z.string(),
   userId: z.string(),
   username: z.string(),
-  /** When somebody signed in, and when that ends, in milliseconds. */
+  /** When the user signed in, and when the session ends, in milliseconds. */
   since: z.number(),
   until: z.number(),
 })
 export type SignInSession = z.infer<typeof sessionSchema>
 
 const stepSchema = z.object({
-  /** The name that the identity service's step is answered by. */
+  /** The username for responding to the challenge. */
   username: z.string(),
-  /** The identity service's name for the step; for those of ours, what they lead to. */
+  /** The identity service's name of the challenge; for the BFF's own steps, the challenge that follows. */
   challenge: z.string(),
+  /** The challenge's `Session`, not a sign-in session. */
   session: z.string(),
-  /** For what the step asks of the person: a choice, a code, … by the name that the browser was told. */
+  /** The step's name in the browser. */
   step: z.string(),
-  /** The `userId` of who was signed in when it was begun, where that person signs in again. */
+  /** The `userId` of the signed-in user who signs in again. */
   again: z.string().optional(),
   until: z.number(),
 })
 export type StepCookie = z.infer<typeof stepSchema>
 
-const newcomerSchema = z.object({
+const pendingSignUpSchema = z.object({
   username: z.string(),
   email: z.string(),
   password: z.string(),
   until: z.number(),
 })
 
-const confirmingSchema = z.object({ username: z.string(), email: z.string(), until: z.number() })
+const pendingConfirmationSchema = z.object({ username: z.string(), email: z.string(), until: z.number() })
 
-/** A browser's devices: of a household, two people share one. */
-const mostDevices = 2
+/** A browser may be shared by two people of a household. */
+const maxDevices = 2
 
 const deviceSchema = z.object({
-  /** What its person signs in by, in small letters. */
+  /** The names that its user signs in with, in lower case. */
   names: z.array(z.string()),
   key: z.string(),
   group: z.string(),
@@ -95,37 +96,37 @@ const deviceSchema = z.object({
 })
 export type DeviceCookie = z.infer<typeof deviceSchema>
 
-/** The newest one is where processes of the version before look for the only one. */
+/** The newest device has the place of the only one in the previous version. */
 const devicesSchema = deviceSchema.extend({ others: z.array(deviceSchema).default([]) })
 
 const browserSchema = z.object({ id: z.uuid(), until: z.number() })
 
-/** As long as the code of a sign-up lives. */
-export const confirmingMs = 24 * 3_600_000
+/** The lifetime of a sign-up's code. */
+export const pendingConfirmationMs = 24 * 3_600_000
 
-/** How long a step of a sign-in, and the wait for a confirmation, are kept. */
+/** The lifetime of a sign-in step, and of a pending sign-up. */
 export const stepMs = 180_000
 
 export interface Cookies {
-  /** Who is signed in. */
+  /** The signed-in user. */
   signInSession: SealedCookie<SignInSession>
   /** A sign-in between two steps. */
   step: SealedCookie<StepCookie>
-  /** Who signed up a moment ago, to be signed in when the account is confirmed. */
-  newcomer: SealedCookie<z.infer<typeof newcomerSchema>>
-  /** Which account was signed up here: others may have given the same address, and it is this one that is confirmed. */
-  confirming: SealedCookie<z.infer<typeof confirmingSchema>>
+  /** A user who has just signed up, to be signed in once the account is confirmed. */
+  pendingSignUp: SealedCookie<z.infer<typeof pendingSignUpSchema>>
+  /** The account that signed up here, which is the one to confirm: others may have given the same email. */
+  pendingConfirmation: SealedCookie<z.infer<typeof pendingConfirmationSchema>>
   devices: DevicesCookie
-  /** Which browser this is, from its first purchase on: what was bought in it, it may see and change. */
+  /** Identifies the browser from its first purchase on: it may see and change what was bought in it. */
   browser: SealedCookie<z.infer<typeof browserSchema>>
 }
 
-/** Which devices this browser is, one of each person's own, the newest first. They stay when somebody signs out. */
+/** The devices that this browser is, one per user, newest first. They outlive a sign-out. */
 interface DevicesCookie {
   read(request: FastifyRequest): DeviceCookie[]
-  /** The one of whoever has this name. */
+  /** The device of the user with this name. */
   of(request: FastifyRequest, name: string): DeviceCookie | undefined
-  /** Keeps the device of who has its `names`, by the account's own first, in place of another one of theirs. */
+  /** Stores the device of the user with its `names` (the username first), replacing an older one of the same user. */
   keep(request: FastifyRequest, reply: FastifyReply, device: DeviceCookie): void
   drop(request: FastifyRequest, reply: FastifyReply, key: string): void
 }
@@ -138,14 +139,14 @@ function devicesCookie(cookie: SealedCookie<z.infer<typeof devicesSchema>>, now:
     return [newest, ...others.filter(({ until }) => until > now())]
   }
   const write = (reply: FastifyReply, [newest, ...others]: DeviceCookie[]) => {
-    if (newest) cookie.write(reply, { ...newest, others: others.slice(0, mostDevices - 1) })
+    if (newest) cookie.write(reply, { ...newest, others: others.slice(0, maxDevices - 1) })
     else cookie.clear(reply)
   }
   return {
     read,
     of: (request, name) => read(request).find(({ names }) => names.includes(name.toLowerCase())),
     keep(request, reply, device) {
-      // An address that was somebody else's is not any more.
+      // An email that another user had belongs to this one now.
       const others = read(request)
         .filter(({ names }) => names[0] !== device.names[0])
         .map((other) => ({ ...other, names: other.names.filter((name) => !device.names.includes(name)) }))
@@ -165,7 +166,7 @@ export async function registerCookies(http: Http, config: Config, now: () => num
   const signInSession = sealedCookie('robokids-session', sessionSchema, config, now)
   const device = sealedCookie('robokids-device', devicesSchema, config, now)
   const browser = sealedCookie('robokids-browser', browserSchema, config, now)
-  // They live for a year and are seldom written; a session is written at each renewal.
+  // These live for a year and are rarely written; a session is written at each renewal.
   http.addHook('onRequest', async (request, reply) => {
     device.reseal(request, reply)
     browser.reseal(request, reply)
@@ -174,14 +175,14 @@ export async function registerCookies(http: Http, config: Config, now: () => num
     signInSession: {
       ...signInSession,
       write(reply, content) {
-        // Processes of the version before read no session without an address.
+        // Processes of the previous version require an email.
         const readable = { ...content, email: '' }
         signInSession.write(reply, readable)
       },
     },
     step: sealedCookie('robokids-sign-in', stepSchema, config, now),
-    newcomer: sealedCookie('robokids-sign-up', newcomerSchema, config, now),
-    confirming: sealedCookie('robokids-confirm', confirmingSchema, config, now),
+    pendingSignUp: sealedCookie('robokids-sign-up', pendingSignUpSchema, config, now),
+    pendingConfirmation: sealedCookie('robokids-confirm', pendingConfirmationSchema, config, now),
     devices: devicesCookie(device, now),
     browser,
   }

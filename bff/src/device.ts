@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { beginProof, formatTimestamp, makeVerifier, pad } from '@robokids/runtime/srp'
 import type { DeviceCookie } from './cookies.ts'
-import { says } from './identity-refusals.ts'
+import { isIdentityError } from './identity-errors.ts'
 import type { AuthAnswer, Identity, TokenAnswer } from './identity.ts'
 
-/** What a browser calls itself, short enough to be recognised in a list: `Chrome on Android`. */
+/** A short name for lists of devices: `Chrome on Android`. */
 function deviceName(userAgent: string): string {
   const browsers = [/Edg/, /OPR/, /Firefox|FxiOS/, /Chrome|CriOS/, /Safari/]
   const names = ['Edge', 'Opera', 'Firefox', 'Chrome', 'Safari']
@@ -16,8 +16,8 @@ function deviceName(userAgent: string): string {
 }
 
 /**
- * Makes this browser one of the account's devices, known by a secret that only its cookie holds.
- * @returns undefined where the service has not asked for it.
+ * Registers this browser as one of the account's devices, with a secret that only its cookie holds.
+ * @returns undefined if the service has not offered it.
  */
 export async function confirmDevice(
   tokens: TokenAnswer,
@@ -43,19 +43,19 @@ export async function confirmDevice(
   return { key: device.DeviceKey, group: device.DeviceGroupKey, secret }
 }
 
-/** Proves that this is the device that it says it is, in place of a second factor. */
+/** Proves the device by SRP, in place of a second factor. */
 export async function proveDevice(
-  asked: AuthAnswer,
+  challenged: AuthAnswer,
   username: string,
   device: DeviceCookie,
   identity: Identity,
   now: Temporal.Instant,
   address: string,
 ): Promise<AuthAnswer> {
-  const respond = (challenge: string, { Session: session }: AuthAnswer, responses: Record<string, string>) =>
-    identity.respond({ challenge, session, username }, { DEVICE_KEY: device.key, ...responses }, address)
+  const respond = (challenge: string, { Session: challengeSession }: AuthAnswer, responses: Record<string, string>) =>
+    identity.respond({ challenge, challengeSession, username }, { DEVICE_KEY: device.key, ...responses }, address)
   const proof = beginProof()
-  const begun = await respond('DEVICE_SRP_AUTH', asked, { SRP_A: proof.A })
+  const begun = await respond('DEVICE_SRP_AUTH', challenged, { SRP_A: proof.A })
   const { SALT: salt = '', SRP_B: B = '', SECRET_BLOCK: block = '' } = begun.ChallengeParameters
   const timestamp = formatTimestamp(now)
   const claim = { group: device.group, user: device.key, secretBlock: Buffer.from(block, 'base64'), timestamp }
@@ -66,12 +66,12 @@ export async function proveDevice(
   })
 }
 
-/** Whether the service has forgotten the device: the sign-in goes on without it. */
-export const isForgotten = (error: unknown) => says(error, 'deviceForgotten')
+/** Whether the service no longer knows the device: the sign-in continues without it. */
+export const isForgotten = (error: unknown) => isIdentityError(error, 'deviceForgotten')
 
 type DevicePage = Awaited<ReturnType<typeof Identity.prototype.call<'ListDevices'>>>
 
-/** All of an account's devices: the service lists them page by page. */
+/** Reads all pages of an account's devices. */
 export async function allDevices(
   list: (page: { PaginationToken?: string }) => Promise<DevicePage>,
 ): Promise<DevicePage['Devices']> {

@@ -8,12 +8,12 @@ import { busy, type Services } from './upstream.ts'
 
 const codeDelivery = z.object({ Destination: z.string(), DeliveryMedium: z.enum(['EMAIL', 'SMS']) })
 
-/** What the identity service answers, as far as the BFF reads it. */
+/** The identity service's responses, as far as the BFF reads them. */
 const answers = {
   SignUp: z.object({
     UserConfirmed: z.boolean(),
     CodeDeliveryDetails: codeDelivery.optional(),
-    /** Our service's own: whose sign-up it is, where it was made before. */
+    /** An extension of our service: the username of an earlier sign-up that this one repeats. */
     Username: z.string().optional(),
   }),
   ConfirmSignUp: z.object({ Session: z.string().optional() }),
@@ -26,7 +26,7 @@ const answers = {
     UserAttributes: z.array(z.object({ Name: z.string(), Value: z.string() })),
     UserMFASettingList: z.array(z.string()).default([]),
     PreferredMfaSetting: z.string().optional(),
-    /** Our service's own: the address that is proven, whatever the attribute is about to become. */
+    /** An extension of our service: the verified email, even while a change of the attribute is pending. */
     VerifiedEmail: z.string().optional(),
   }),
   UpdateUserAttributes: z.object({}),
@@ -92,35 +92,35 @@ const authAnswers = {
 const operations = { ...answers, ...authAnswers }
 type Operations = typeof operations
 
-const refusalSchema = z.object({ __type: z.string(), message: z.string().default('') })
+const errorSchema = z.object({ __type: z.string(), message: z.string().default('') })
 
 function isKnown(name: string): name is IdentityErrorName {
   return Object.hasOwn(identityErrorStatus, name)
 }
 
-/** What an input has a password as, which is hashed. */
-const passwords = ['Password', 'ProposedPassword', 'PASSWORD', 'NEW_PASSWORD']
-/** What says that whoever asks was here before. */
-const acquaintances = ['AccessToken', 'DeviceKey', 'DEVICE_KEY']
+/** The input fields with a password, which is hashed. */
+const passwordFields = ['Password', 'ProposedPassword', 'PASSWORD', 'NEW_PASSWORD']
+/** The input fields that show that the client was here before. */
+const knownClientFields = ['AccessToken', 'DeviceKey', 'DEVICE_KEY']
 
-/** Whether an input has one of these fields, itself or in what it holds. */
-function has(input: Record<string, unknown>, names: string[]): boolean {
+/** Whether an input has one of these fields, itself or in its parameters. */
+function hasField(input: Record<string, unknown>, names: string[]): boolean {
   const { AuthParameters = {}, ChallengeResponses = {} } = input
   const fields = { ...input, ...(AuthParameters as object), ...(ChallengeResponses as object) }
   return names.some((name) => Object.hasOwn(fields, name))
 }
 
-/** As the hosted service's own client has it: so many attempts, and pauses that grow up to five minutes. */
-const mostAttempts = 3
-const longestPauseMs = 5 * 60_000
+/** As in the hosted service's own client. */
+const maxAttempts = 3
+const maxRetryDelayMs = 5 * 60_000
 
-/** The pause after an attempt that failed, by its number: 200 to 300 ms, 400 to 500 ms, … */
-export function pauseAfter(attempt: number, random = Math.random()): number {
-  return Math.min(2 ** attempt * 100 + random * 100, longestPauseMs)
+/** The delay after a failed attempt, by its number: 200 to 300 ms, 400 to 500 ms, … */
+export function retryDelay(attempt: number, random = Math.random()): number {
+  return Math.min(2 ** attempt * 100 + random * 100, maxRetryDelayMs)
 }
 
-/** Without a connection nothing was sent: whatever it is, it can be tried again. */
-const notSent = new Set([
+/** Errors before anything was sent, after which any call can be retried. */
+const connectionErrors = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -128,19 +128,19 @@ const notSent = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ])
-/** What changes nothing can be tried again even where the answer was lost. */
+/** Reads can be retried even if the response was lost. */
 const reads: ReadonlySet<string> = new Set(['GetUser', 'ListDevices', 'ListWebAuthnCredentials'])
 
-function isWorthAnotherAttempt(name: string, error: unknown): boolean {
+function shouldRetry(name: string, error: unknown): boolean {
   if (!(error instanceof DomainError) || error.code !== 'upstream_unavailable') return false
   const { code } = (error.cause ?? {}) as { code?: string }
-  return reads.has(name) || (code !== undefined && notSent.has(code))
+  return reads.has(name) || (code !== undefined && connectionErrors.has(code))
 }
 
-/** For how long after a refusal the service counts as busy. */
+/** How long the service counts as busy after it rejected a call. */
 const busyForMs = 60_000
 
-/** The identity service as the BFF uses it: as one of its app clients, one that has a secret. */
+/** The BFF's client of the identity service, as an app client with a secret. */
 export class Identity {
   readonly #services: Pick<Services, 'identity' | 'hashing'>
   readonly #config: Config
@@ -151,7 +151,7 @@ export class Identity {
     this.#config = config
   }
 
-  /** Whether more passwords were to be checked lately than could be. */
+  /** Whether there were recently more passwords to check than possible. */
   get isBusy(): boolean {
     return performance.now() < this.#busyUntil
   }
@@ -163,8 +163,8 @@ export class Identity {
 
   /**
    * Calls an operation for the visitor at `address`.
-   * @throws DomainError with the service's own name and words where it refused, `validation_failed` where the name is not
-   * one that browsers know; `busy` where more passwords are to be hashed than can be; `upstream_unavailable` for everything else
+   * @throws DomainError with the service's own error name and message, or `validation_failed` if browsers do not know that name;
+   * `busy` if there are too many passwords to hash; `upstream_unavailable` for everything else
    */
   async call<Name extends keyof Operations>(
     name: Name,
@@ -176,9 +176,9 @@ export class Identity {
       try {
         return await this.#attempt(name, input, address)
       } catch (error) {
-        const pause = pauseAfter(attempt)
+        const pause = retryDelay(attempt)
         const isInTime = performance.now() - begun + pause < this.#config.UPSTREAM_TIMEOUT_MS
-        if (attempt >= mostAttempts || !isInTime || !isWorthAnotherAttempt(name, error)) throw error
+        if (attempt >= maxAttempts || !isInTime || !shouldRetry(name, error)) throw error
         await wait(pause)
       }
     }
@@ -190,9 +190,9 @@ export class Identity {
     address: string,
   ): Promise<z.infer<Operations[Name]>> {
     const { identity, hashing } = this.#services
-    const hashes = has(input, passwords)
-    // Strangers are turned away where it is full, so that whoever was here before has little to wait for.
-    if (hashes && hashing.isFull() && !has(input, acquaintances)) throw this.#busy()
+    const hashes = hasField(input, passwordFields)
+    // Rejects unknown clients when it is full, so that known ones do not wait long.
+    if (hashes && hashing.isFull() && !hasField(input, knownClientFields)) throw this.#busy()
     const { status, body } = await (hashes ? hashing : identity).raw('POST', '/', {
       headers: {
         'content-type': 'application/x-amz-json-1.1',
@@ -205,25 +205,25 @@ export class Identity {
     try {
       content = body.length === 0 ? {} : JSON.parse(body.toString())
     } catch {
-      throw unavailable(new Error(`${name} was answered ${status} without JSON`))
+      throw unavailable(new Error(`${name} returned ${status} without JSON`))
     }
     if (status === 200) {
       const read = operations[name].safeParse(content)
       if (read.success) return read.data as z.infer<Operations[Name]>
       const wrong = read.error.issues.map((issue) => issue.path.map(String).join('.')).join(', ')
-      throw unavailable(new Error(`${name} was answered in another shape: ${wrong}`))
+      throw unavailable(new Error(`${name} returned an invalid response: ${wrong}`))
     }
-    const refusal = refusalSchema.safeParse(content)
-    if (status < 500 && refusal.success) {
-      const { __type: name, message } = refusal.data
-      // Names that are the protocol's own (a body that cannot be read, a field of another type) are about what was sent.
+    const failure = errorSchema.safeParse(content)
+    if (status < 500 && failure.success) {
+      const { __type: name, message } = failure.data
+      // Names of the protocol itself (an unreadable body, a field of the wrong type) are about the input.
       throw isKnown(name) ? new DomainError(name, message) : new DomainError('validation_failed', message)
     }
-    if (refusal.success && refusal.data.__type === 'ServiceUnavailable') throw this.#busy()
-    throw unavailable(new Error(`${name} was answered ${status}`))
+    if (failure.success && failure.data.__type === 'ServiceUnavailable') throw this.#busy()
+    throw unavailable(new Error(`${name} returned ${status}`))
   }
 
-  /** Begins a sign-in as `username`. */
+  /** Starts a sign-in as `username`. */
   initiate(
     AuthFlow: 'USER_PASSWORD_AUTH' | 'USER_AUTH',
     username: string,
@@ -237,17 +237,21 @@ export class Identity {
 
   /** Answers a step of a sign-in of `username`. */
   respond(
-    { challenge, session, username }: { challenge: string; session: string | undefined; username: string },
+    {
+      challenge,
+      challengeSession,
+      username,
+    }: { challenge: string; challengeSession: string | undefined; username: string },
     responses: Record<string, string>,
     address: string,
   ): Promise<AuthAnswer> {
     const { ClientId, SecretHash } = this.client(username)
     const ChallengeResponses = { USERNAME: username, SECRET_HASH: SecretHash, ...responses }
-    const input = { ClientId, ChallengeName: challenge, Session: session, ChallengeResponses }
+    const input = { ClientId, ChallengeName: challenge, Session: challengeSession, ChallengeResponses }
     return this.call('RespondToAuthChallenge', input, address)
   }
 
-  /** What every operation says that is made in the client's name. */
+  /** The client's credentials for an operation. */
   client(username: string): { ClientId: string; SecretHash: string } {
     const { IDENTITY_CLIENT_ID: ClientId, IDENTITY_CLIENT_SECRET } = this.#config
     const SecretHash = createHmac('sha256', IDENTITY_CLIENT_SECRET).update(`${username}${ClientId}`).digest('base64')

@@ -12,19 +12,19 @@ const hourMs = 3_600_000
 type Limit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /**
- * Limits to requests that have a mail sent to an address which is typed in, or once was, beside the limit of their network. Those that count by
- * mailbox are for bodies with an `email`.
+ * Limits for requests that send a mail to a typed email, in addition to the limit per network. Those that count per mailbox are
+ * for bodies with an `email`.
  */
 export interface MailLimits {
-  /** By the account: what identity, which counts by networks and addresses, is not told. @throws DomainError `rate_limited` */
+  /** Per account, which identity (it counts per network and email) does not know. @throws DomainError `rate_limited` */
   ofAccount: Limit
-  /** By the account, the network with what is around it, and the mailbox. @throws DomainError `rate_limited` */
+  /** Per account, network (and the block around it) and mailbox. @throws DomainError `rate_limited` */
   ofStockAlerts: Limit
-  /** As `ofStockAlerts`, each counted apart. @throws DomainError `rate_limited` */
+  /** As `ofStockAlerts`, with its own counts. @throws DomainError `rate_limited` */
   ofMessages: Limit
 }
 
-export function mailLimitsOf({ config }: Pick<Context<Config>, 'config'>, sessions: Sessions): MailLimits {
+export function createMailLimits({ config }: Pick<Context<Config>, 'config'>, sessions: Sessions): MailLimits {
   const counts = new ClientCounts()
   const { RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, RATE_LIMIT_MESSAGES } = config
 
@@ -33,16 +33,15 @@ export function mailLimitsOf({ config }: Pick<Context<Config>, 'config'>, sessio
     throw new DomainError('rate_limited', 'Too many requests. Please try again in an hour.')
   }
 
-  async function countAccount(what: string, most: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function countAccount(what: string, max: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { ownerId } = await sessions.ownerOf(request, reply)
-    if (ownerId !== null) count(`${what} account ${ownerId}`, most)
+    if (ownerId !== null) count(`${what} account ${ownerId}`, max)
   }
 
-  function countPlace(what: string, most: number, mostOfMailbox: number, request: FastifyRequest): void {
-    for (const { name, limitFactor } of countedNetworks(request.ip))
-      count(`${what} network ${name}`, most * limitFactor)
+  function countNetworkAndMailbox(what: string, max: number, maxPerMailbox: number, request: FastifyRequest): void {
+    for (const { name, limitFactor } of countedNetworks(request.ip)) count(`${what} network ${name}`, max * limitFactor)
     const { email } = request.body as { email: string }
-    count(`${what} mailbox ${mailboxKey(email)}`, mostOfMailbox)
+    count(`${what} mailbox ${mailboxKey(email)}`, maxPerMailbox)
   }
 
   const ofAccount: Limit = (request, reply) => countAccount('mails', RATE_LIMIT_NOTICES, request, reply)
@@ -50,11 +49,11 @@ export function mailLimitsOf({ config }: Pick<Context<Config>, 'config'>, sessio
     ofAccount,
     async ofStockAlerts(request, reply) {
       await ofAccount(request, reply)
-      countPlace('notices', RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, request)
+      countNetworkAndMailbox('notices', RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, request)
     },
     async ofMessages(request, reply) {
       await countAccount('messages', RATE_LIMIT_MESSAGES, request, reply)
-      countPlace('messages', RATE_LIMIT_MESSAGES, RATE_LIMIT_MESSAGES, request)
+      countNetworkAndMailbox('messages', RATE_LIMIT_MESSAGES, RATE_LIMIT_MESSAGES, request)
     },
   }
 }

@@ -32,7 +32,7 @@ import { refreshCheckout } from './refresh-checkout.ts'
 import { referenceParams, type References } from './references.ts'
 import type { Services } from './upstream.ts'
 
-/** The membership's checkout, and what its member does with it afterwards. */
+/** The membership's checkout, and its management by the member. */
 export function membershipRoutes(
   http: Http,
   { config: { SITE_URL } }: Context<Config>,
@@ -42,26 +42,26 @@ export function membershipRoutes(
 ): void {
   const linkTo = (id: string, pageUrl: string) => paymentLink(SITE_URL, 'membership-checkouts', id, pageUrl)
 
-  /** The memberships of whoever is signed in: by the account, and by an address that is verified. */
+  /** The memberships of the signed-in account and of its verified email. */
   async function find(request: FastifyRequest, reply: FastifyReply): Promise<FoundMembership> {
-    const signInSession = await sessions.need(request, reply)
+    const signInSession = await sessions.require(request, reply)
     const { verifiedEmail: email } = await sessions.addressesOf(signInSession, request, reply)
     const body = { userId: signInSession.userId, email }
     return billing.call('POST', '/memberships/find', { body, answer: foundMembershipSchema })
   }
 
   /**
-   * @param membershipId one of the account's own; left out, the first is meant.
+   * @param membershipId one of the account's own; default: the first one.
    * @throws DomainError sign_in_required, membership_not_found
    */
   async function own(request: FastifyRequest, reply: FastifyReply, membershipId?: string): Promise<string> {
     const { membership, others = [] } = await find(request, reply)
-    const meant =
+    const found =
       membershipId === undefined
         ? membership
         : [membership, ...others].find((one) => one?.membershipId === membershipId)
-    if (!meant) throw new DomainError('membership_not_found', 'There is no membership with your account.')
-    return `/memberships/${meant.membershipId}`
+    if (!found) throw new DomainError('membership_not_found', 'There is no membership with your account.')
+    return `/memberships/${found.membershipId}`
   }
 
   http.post(
@@ -72,16 +72,16 @@ export function membershipRoutes(
     },
     async (request, reply) => {
       const { email, classDate, consent, plan, agreed, familyTimeZone } = request.body
-      // Else it would be sold without the account that its page was composed for.
+      // Otherwise it would be sold without the account that its page was composed for.
       const { ownerId, isOver } = await sessions.ownerOf(request, reply)
       const isComposedForSomebody = request.headers[accountHeader] !== undefined
       if (isOver || (isComposedForSomebody && ownerId === null)) {
         throw new DomainError('sign_in_required', 'Please log in.')
       }
-      const { asker } = await sessions.askerOf(request, reply)
+      const { requester } = await sessions.requesterOf(request, reply)
       const hold = (attemptId?: string) =>
         enrollment.call('POST', '/member-seats', {
-          body: { email, classDate, attemptId, ...asker, network: blockOf(request.ip) },
+          body: { email, classDate, attemptId, ...requester, network: blockOf(request.ip) },
           answer: memberHoldSchema,
         })
       const evidence = { ipAddress: request.ip, userAgent: (request.headers['user-agent'] ?? '').slice(0, 1000) }
@@ -92,20 +92,20 @@ export function membershipRoutes(
         agreed,
         familyTimeZone,
         ...(consent ? { consent: { ...consent, ...evidence } } : {}),
-        ...asker,
+        ...requester,
       }
-      // Refuses a date that is full or not open, before anything can be paid.
+      // Rejects a date that is full or not open before anything can be paid.
       await hold()
       try {
         const checkout = await billing.call('POST', '/membership-checkouts', { body, answer: membershipCheckoutSchema })
-        // Once its page is opened, the hold outlives the checkout, and ends with it.
+        // Binds the hold to the checkout, whose end releases it.
         await hold(checkout.attemptId)
         return { url: linkTo(checkout.attemptId, checkout.checkoutUrl) }
       } catch (error) {
-        // What was held for this request is free again; where that cannot be said now, it runs out by itself.
+        // Releases the seat of this request; if that fails, the hold expires by itself.
         await enrollment
-          .call('POST', '/member-seats/release', { body: { email, ...asker }, answer: emptyResponseSchema })
-          .catch((problem: unknown) => request.log.warn({ err: problem }, 'a member’s seat is held for nothing'))
+          .call('POST', '/member-seats/release', { body: { email, ...requester }, answer: emptyResponseSchema })
+          .catch((problem: unknown) => request.log.warn({ err: problem }, 'could not release a member’s seat'))
         if (!(error instanceof DomainError) || error.code !== 'already_member') throw error
         const url = await portalOf(request, reply)
         if (url === undefined) throw error
@@ -114,7 +114,7 @@ export function membershipRoutes(
     },
   )
 
-  /** For a member who is signed in, with that address or another one; nobody else is led to anybody's card. */
+  /** The portal link of the signed-in member, whatever email they gave. Nobody else gets a link to a member's card. */
   async function portalOf(request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
     if (!(await sessions.find(request, reply))) return undefined
     const { membership } = await find(request, reply)
@@ -141,7 +141,7 @@ export function membershipRoutes(
     find,
   )
 
-  // Each asks the provider several times, and some write to an address that may be anybody's.
+  // Each calls the provider several times, and some send a mail to an unverified email.
   const ofMember = { onRequest: sessions.required, preHandler: mailLimits.ofAccount }
 
   for (const change of ['cancel', 'resume'] as const) {

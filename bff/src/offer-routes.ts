@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Offers } from './offers.ts'
 import { sendFile, SiteFile } from './site-files.ts'
 
-/** What the site offers. A browser keeps it, asks each time whether it is still so, and then gets no more than a yes. */
+/** The site's offers. Browsers cache them and revalidate each time with an ETag. */
 export function offerRoutes(http: Http, offers: Offers): void {
-  /** Those who asked at once get the same answer, which is written once. */
+  /** Concurrent requests get the same object, which is serialized once. */
   const written = new WeakMap<object, SiteFile>()
 
   function send(request: FastifyRequest, reply: FastifyReply, answer: object) {

@@ -16,24 +16,24 @@ import {
 import { productStateChanged, type ShopView } from '@robokids/contracts/shop'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
-import { Recent } from './recent.ts'
-import { shared } from './shared.ts'
+import { Cached } from './cached.ts'
+import { coalesce } from './coalesce.ts'
 import type { Services } from './upstream.ts'
 import { classesView } from './views/classes.ts'
 import { shopView } from './views/shop.ts'
 
-/** What the site offers, the same to everybody: dates with their seats, prices, the promotion, products. */
+/** The site's offers, the same for everybody: dates with their seats, prices, the promotion, products. */
 export interface Offers {
-  /** Each is asked for now, for all who ask at once. @throws DomainError `upstream_unavailable` */
+  /** Fetched now, once for concurrent requests. @throws DomainError `upstream_unavailable` */
   classes(): Promise<ClassesView>
   shop(): Promise<ShopView>
   slots(classType: ClassType): Promise<AvailableSlots>
   plans(): Promise<MembershipPlans>
-  /** What pages show: a few seconds old at most, or as it was a while ago where nobody answers. */
-  recently: { classes: Recent<ClassesView>; plans: Recent<MembershipPlans>; shop: Recent<ShopView> }
+  /** For pages: a few seconds old at most, or older while a service is unavailable. */
+  cached: { classes: Cached<ClassesView>; plans: Cached<MembershipPlans>; shop: Cached<ShopView> }
 }
 
-const seatsMoved = [
+const seatEvents = [
   registrationHeld,
   registrationConfirmed,
   registrationRejected,
@@ -43,23 +43,22 @@ const seatsMoved = [
   memberRejected,
 ]
 
-export function offersOf(services: Services, { bus, log }: Context<Config>): Offers {
+export function createOffers(services: Services, { bus, log }: Context<Config>): Offers {
   const { enrollment, billing } = services
   const slotsOf = new Map<ClassType, () => Promise<AvailableSlots>>()
-  const classes = shared(() => classesView(services))
-  const shop = shared(() => shopView(services))
-  const plans = shared(() => billing.call('GET', '/membership-plans', { answer: membershipPlansSchema }))
-  const failed = (error: unknown) =>
-    log.warn({ err: error }, 'Pages show prices and dates as they were before, or none')
-  const recently = {
-    classes: new Recent(classes, failed),
-    plans: new Recent(plans, failed),
-    shop: new Recent(shop, failed),
+  const classes = coalesce(() => classesView(services))
+  const shop = coalesce(() => shopView(services))
+  const plans = coalesce(() => billing.call('GET', '/membership-plans', { answer: membershipPlansSchema }))
+  const failed = (error: unknown) => log.warn({ err: error }, 'Pages show older prices and dates, or none')
+  const cached = {
+    classes: new Cached(classes, failed),
+    plans: new Cached(plans, failed),
+    shop: new Cached(shop, failed),
   }
   const typesOf = (events: { type: string }[]) => events.map(({ type }) => type)
-  bus.watch(typesOf([...seatsMoved, seasonOpened, pricesChanged]), () => recently.classes.change())
-  bus.watch(typesOf([pricesChanged]), () => recently.plans.change())
-  bus.watch(typesOf([pricesChanged, productStateChanged]), () => recently.shop.change())
+  bus.watch(typesOf([...seatEvents, seasonOpened, pricesChanged]), () => cached.classes.invalidate())
+  bus.watch(typesOf([pricesChanged]), () => cached.plans.invalidate())
+  bus.watch(typesOf([pricesChanged, productStateChanged]), () => cached.shop.invalidate())
 
   return {
     classes,
@@ -68,11 +67,11 @@ export function offersOf(services: Services, { bus, log }: Context<Config>): Off
       const known = slotsOf.get(classType)
       if (known) return known()
       const path = `/available-slots?classType=${classType}`
-      const ask = shared(() => enrollment.call('GET', path, { answer: availableSlotsSchema }))
-      slotsOf.set(classType, ask)
-      return ask()
+      const fetchSlots = coalesce(() => enrollment.call('GET', path, { answer: availableSlotsSchema }))
+      slotsOf.set(classType, fetchSlots)
+      return fetchSlots()
     },
     plans,
-    recently,
+    cached,
   }
 }

@@ -3,25 +3,25 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
-import { contentSecurityPolicy } from './doorkeeping.ts'
+import { contentSecurityPolicy } from './request-guards.ts'
 import type { Offers } from './offers.ts'
 import { SharedAssets } from './shared-assets.ts'
 import { readSiteFiles, sendFile, type SiteDocument, type SiteFile } from './site-files.ts'
-import { type LivePage, livePages } from './views/live-pages.ts'
+import { type DynamicPage, dynamicPages } from './views/dynamic-pages.ts'
 
-/** Renders a page with what is known of it, once for all who ask, and anew where that has changed. */
+/** Renders a page with its data, once for all requests until the data changes. */
 function renderer(path: PagePath, document: SiteDocument, siteUrl: string, render: RenderApplication) {
-  let last: { page: LivePage; known: string; file: Promise<SiteFile> } | undefined
+  let last: { page: DynamicPage; key: string; file: Promise<SiteFile> } | undefined
 
-  async function renderAnew({ data, things }: LivePage): Promise<SiteFile> {
+  async function renderFile({ data, jsonLd }: DynamicPage): Promise<SiteFile> {
     const markup = await render(path, siteUrl, data)
-    return document.fileOfToday({ markup, data, head: structuredDataScript(things) })
+    return document.renderedFile({ markup, data, head: structuredDataScript(jsonLd) })
   }
 
-  return async (page: LivePage): Promise<SiteFile> => {
+  return async (page: DynamicPage): Promise<SiteFile> => {
     if (last?.page === page) return last.file
-    const known = JSON.stringify(page.data)
-    const rendering = { page, known, file: last?.known === known ? last.file : renderAnew(page) }
+    const key = JSON.stringify(page.data)
+    const rendering = { page, key, file: last?.key === key ? last.file : renderFile(page) }
     last = rendering
     try {
       return await rendering.file
@@ -32,7 +32,7 @@ function renderer(path: PagePath, document: SiteDocument, siteUrl: string, rende
   }
 }
 
-/** Where files of other builds are found; without them a site is better than none. */
+/** The files of other builds. If the folder cannot be used, the site is served without them. */
 async function shareAssets({ config, log }: Context<Config>): Promise<SharedAssets | undefined> {
   if (config.WEB_ASSETS_SHARED === undefined) return undefined
   const assets = new SharedAssets(config.WEB_ASSETS_SHARED)
@@ -44,18 +44,18 @@ async function shareAssets({ config, log }: Context<Config>): Promise<SharedAsse
   return assets
 }
 
-/** Serves the built web: hashed files for ever, pages always fresh, and 404 with a page for addresses that have none. */
+/** Serves the built web: hashed files as immutable, pages revalidated, and a 404 page for unknown paths. */
 export async function pages(http: Http, context: Context<Config>, offers: Offers): Promise<void> {
   const { config, log } = context
   const site = await readSiteFiles(config.WEB_DIST, config.SITE_URL, contentSecurityPolicy)
   const { files, documents, notFound } = site
   const shared = await shareAssets(context)
-  const live = livePages(offers, config.SITE_URL)
+  const pagesWithData = dynamicPages(offers, config.SITE_URL)
 
   for (const [path, document] of documents) {
-    // For its developers: nobody else finds anything there.
+    // For developers only.
     if (path === '/design-system' && config.APP_ENV === 'production') continue
-    const read = live.get(path)
+    const read = pagesWithData.get(path)
     if (!read) {
       http.get(path, (request, reply) => sendFile(request, reply, document.file()))
       continue
@@ -65,7 +65,7 @@ export async function pages(http: Http, context: Context<Config>, offers: Offers
       const page = await read()
       if (!page) return sendFile(request, reply, document.file())
       const file = await render(page).catch((error: unknown) => {
-        log.warn({ err: error, path }, 'A page is served as it was built, without its prices and dates')
+        log.warn({ err: error, path }, 'Serving a page as built, without its prices and dates')
       })
       return sendFile(request, reply, file ?? document.file())
     })

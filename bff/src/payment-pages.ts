@@ -8,12 +8,12 @@ import type { Config } from './config.ts'
 import type { References } from './references.ts'
 import { isUnknownRoute, type Services } from './upstream.ts'
 
-/** What a payment page is called: the last part of its address, which is the id of the provider's session. */
-const nameOf = (pageUrl: string) => new URL(pageUrl).pathname.split('/').at(-1) ?? ''
+/** The id of a payment page: the last part of its URL, which is the provider's session id. */
+const pageIdOf = (pageUrl: string) => new URL(pageUrl).pathname.split('/').at(-1) ?? ''
 
 /**
- * The address that is given out for a payment page that a seat depends on. It leads by the BFF, which has the seat held for
- * as long as the page is open before it leads on. It names the page, since what was agreed to stands on that one alone.
+ * The public link to a payment page for held seats. It goes through the BFF, which extends the hold for the page's lifetime and
+ * then redirects. It names the page, because the agreed price is only on that one.
  */
 export function paymentLink(
   siteUrl: string,
@@ -21,15 +21,15 @@ export function paymentLink(
   id: string,
   pageUrl: string,
 ) {
-  return `${siteUrl}/api/${of}/${id}/pay/${nameOf(pageUrl)}`
+  return `${siteUrl}/api/${of}/${id}/pay/${pageIdOf(pageUrl)}`
 }
 
 const pageParams = z.object({ reference: z.string(), page: z.string() })
 
 /**
- * Leads to payment pages. First the seat is held, then the browser is led on: should either fail, or the process be killed in
- * between, a seat is held for a page that nobody opened, and never the other way round. Where the seat was let go, or the
- * page is another one by now, the visitor comes to where it can be taken again.
+ * Redirects to payment pages. The hold is extended before the redirect: if either fails, or the process is killed in between, a
+ * seat is held for a page that nobody opened, but never the reverse. If the seat was released, or there is another page by now,
+ * it redirects to where the seat can be taken again.
  */
 export function paymentPageRoutes(
   http: Http,
@@ -48,7 +48,7 @@ export function paymentPageRoutes(
         const { checkoutUrl, attemptId, createdAt, expiresAt } = await billing.call('GET', `/checkouts/${id}`, {
           answer: checkoutSchema,
         })
-        // A billing of the version before does not tell when.
+        // A billing of the previous version does not send `createdAt`.
         const page = createdAt === undefined ? {} : { body: { attemptId, createdAt, expiresAt } satisfies OpenPage }
         const open = () => enrollment.call('POST', `/registrations/${id}/open`, { ...page, answer: registrationSchema })
         return { checkoutUrl, open }
@@ -74,9 +74,9 @@ export function paymentPageRoutes(
       try {
         const url = await references.find(request, reference, kind, async (id) => {
           const { checkoutUrl, open } = await find(id)
-          if (checkoutUrl === null || nameOf(checkoutUrl) !== page) return back(reference)
+          if (checkoutUrl === null || pageIdOf(checkoutUrl) !== page) return back(reference)
           await open().catch((error: unknown) => {
-            // An enrollment of the version before has held it for that long already.
+            // An enrollment of the previous version holds it that long from the start.
             if (!isUnknownRoute(error)) throw error
           })
           return checkoutUrl
@@ -84,7 +84,7 @@ export function paymentPageRoutes(
         return await reply.redirect(url, 303)
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
-        request.log.info({ code: error.code, route: request.routeOptions.url }, 'a payment page was not opened')
+        request.log.info({ code: error.code, route: request.routeOptions.url }, 'could not open a payment page')
         return reply.redirect(back(reference), 303)
       }
     })

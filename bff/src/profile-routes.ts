@@ -25,7 +25,7 @@ import type { SignInSession } from './cookies.ts'
 import { totpUri } from './sign-in-steps.ts'
 import { profileView } from './views/profile.ts'
 
-/** The profile's names of attributes, and the identity service's. */
+/** The identity service's attribute names for the profile's fields. */
 const attributeNames = {
   email: 'email',
   givenName: 'given_name',
@@ -41,9 +41,9 @@ const mfaSettings = {
   EMAIL: 'EmailMfaSettings',
 } as const satisfies Record<MfaType, string>
 
-const ownThing = z.object({ id: z.string().min(1).max(1024) })
+const byId = z.object({ id: z.string().min(1).max(1024) })
 
-/** The signed-in person's own account, and nobody else's: each call is made with their own token. */
+/** The signed-in user's own account: each call is made with their token. */
 export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions, identity, cookies }: Accounts): void {
   http.addHook('onRoute', (route) => {
     route.onRequest = [route.onRequest ?? [], sessions.required].flat()
@@ -55,33 +55,33 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
       sessions.use(reply, () => identity.call(name, { AccessToken: signInSession.accessToken, ...input }, request.ip))
 
   const callOf = async (request: FastifyRequest, reply: FastifyReply) =>
-    callFor(await sessions.need(request, reply), request, reply)
-  /** For what gives the account away. */
+    callFor(await sessions.require(request, reply), request, reply)
+  /** For changes with which an attacker could take over the account. */
   const freshCallOf = async (request: FastifyRequest, reply: FastifyReply) =>
-    callFor(await sessions.needFresh(request, reply), request, reply)
+    callFor(await sessions.requireFresh(request, reply), request, reply)
 
   async function view(call: Call, request: FastifyRequest, reply: FastifyReply): Promise<Profile> {
-    // Asked before, whose it is answers the same.
-    const { username } = await sessions.need(request, reply)
+    // Cached per request.
+    const { username } = await sessions.require(request, reply)
     return profileView(call, cookies.devices.of(request, username)?.key)
   }
 
-  /** The profile after a change, which may have ended the account's sign-ins in other browsers. */
+  /** Returns the profile after a change, which may have ended the account's sessions in other browsers. */
   async function viewChanged(call: Call, request: FastifyRequest, reply: FastifyReply): Promise<Profile> {
-    sessions.forget((await sessions.need(request, reply)).userId)
+    sessions.forget((await sessions.require(request, reply)).userId)
     return view(call, request, reply)
   }
 
   /**
-   * A route that changes something with what it is sent, and answers the profile as it is then.
-   * @param needsFresh whether that gives the account away.
+   * Adds a route that changes something and returns the updated profile.
+   * @param requiresFresh whether an attacker could take over the account with it.
    */
   function change<Body>(
     method: 'POST' | 'PATCH',
     path: string,
     body: z.ZodType<Body>,
     make: (call: Call, body: Body) => Promise<unknown>,
-    needsFresh: (body: Body) => boolean = () => false,
+    requiresFresh: (body: Body) => boolean = () => false,
   ): void {
     http.route({
       method,
@@ -89,7 +89,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
       schema: { body, response: { 200: profileSchema } },
       async handler(request, reply) {
         const body = request.body as Body
-        const call = await (needsFresh(body) ? freshCallOf : callOf)(request, reply)
+        const call = await (requiresFresh(body) ? freshCallOf : callOf)(request, reply)
         await make(call, body)
         return viewChanged(call, request, reply)
       },
@@ -119,8 +119,8 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     '/api/profile',
     { schema: { body: deleteAccountBodySchema, response: { 200: emptyResponseSchema } } },
     async (request, reply) => {
-      const signInSession = await sessions.need(request, reply)
-      // Whoever sits at a browser that was left open knows no password.
+      const signInSession = await sessions.require(request, reply)
+      // The password protects against a browser that was left signed in.
       await callFor(signInSession, request, reply)('DeleteUser', { Password: request.body.password })
       sessions.forget(signInSession.userId)
       const { devices, ...others } = cookies
@@ -156,7 +156,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
   )
 
   http.post('/api/profile/totp', { schema: { response: { 200: totpSetUpSchema } } }, async (request, reply) => {
-    const signInSession = await sessions.needFresh(request, reply)
+    const signInSession = await sessions.requireFresh(request, reply)
     const { email, verifiedEmail } = await sessions.addressesOf(signInSession, request, reply)
     const { SecretCode } = await callFor(signInSession, request, reply)('AssociateSoftwareToken')
     return { secret: SecretCode, uri: totpUri(SecretCode, verifiedEmail ?? email ?? signInSession.username) }
@@ -177,13 +177,13 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
     },
   )
 
-  // What is begun by a fresh sign-in may take a while to end: nobody else knows its challenge, or the authenticator's secret.
+  // Needs no fresh sign-in, since only its initiator, who had one, knows the challenge or the authenticator's secret.
   change('POST', '/api/profile/passkeys', passkeyBodySchema, (call, { credential }) =>
     call('CompleteWebAuthnRegistration', { Credential: credential }),
   )
   http.delete(
     '/api/profile/passkeys/:id',
-    { schema: { params: ownThing, response: { 200: profileSchema } } },
+    { schema: { params: byId, response: { 200: profileSchema } } },
     async (request, reply) => {
       const call = await callOf(request, reply)
       await call('DeleteWebAuthnCredential', { CredentialId: request.params.id })
@@ -193,7 +193,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
 
   http.post(
     '/api/profile/devices/:id',
-    { schema: { params: ownThing, body: deviceBodySchema, response: { 200: profileSchema } } },
+    { schema: { params: byId, body: deviceBodySchema, response: { 200: profileSchema } } },
     async (request, reply) => {
       const { remembered } = request.body
       const call = await (remembered ? freshCallOf : callOf)(request, reply)
@@ -207,7 +207,7 @@ export function profileRoutes(http: Http, { clock }: Context<Config>, { sessions
 
   http.delete(
     '/api/profile/devices/:id',
-    { schema: { params: ownThing, response: { 200: profileSchema } } },
+    { schema: { params: byId, response: { 200: profileSchema } } },
     async (request, reply) => {
       const call = await callOf(request, reply)
       const { id } = request.params

@@ -2,7 +2,7 @@ import { proofChallengeSchema, proofQuerySchema } from '@robokids/contracts/proo
 import type { Http } from '@robokids/runtime/http'
 import type { Proofs } from './proofs.ts'
 
-/** Challenges ahead of the requests that need their solutions. */
+/** Issues challenges in advance of the requests that need their solutions. */
 export function proofRoutes(http: Http, proofs: Proofs): void {
   http.get(
     '/api/proof',

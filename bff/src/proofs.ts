@@ -15,51 +15,51 @@ import { createChallenge, randomInt, verifySolution } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
-import { Recent } from './recent.ts'
+import { Cached } from './cached.ts'
 import { isOwnAddress, type Sessions } from './session.ts'
 import { SpentProofsInMemory, type SpentProofs } from './spent-proofs.ts'
 import type { Services } from './upstream.ts'
 
-/** Long enough for a form that is filled in with an interruption; what takes longer is proven anew, unseen. */
+/** Long enough to fill in a form with an interruption; after that, the browser silently solves another challenge. */
 const lifetimeMs = 20 * 60_000
 
-/** For how long a challenge is good whatever happens meanwhile. */
+/** How long a challenge is accepted even if demand has risen. */
 const freshMs = 60_000
 
-/** Rounds of one derivation. With it a challenge costs a fraction of a millisecond to make, and its solution nothing to check. */
+/** Rounds per derivation: creating a challenge takes a fraction of a millisecond, and checking its solution almost nothing. */
 const rounds = 500
 
-/** Each step takes four times as much work as the one before. */
+/** The factor of work between two levels. */
 const stepFactor = 4
 
 const windowMs = 10 * 60_000
-/** Challenges that one address, or its whole block, may have in a window before the next ones are harder. */
-const fewOf = { address: 20, block: 80 }
+/** The number of challenges per network and block in a window before they get harder. */
+const easyChallenges = { address: 20, block: 80 }
 
-/** What one account may ask for in a window without any. A family that changes its mind asks for less, a program for hundreds. */
-const sparedOfAccount = 30
+/** The number of requests of an account in a window without a proof. An undecided family needs fewer, a program hundreds. */
+const exemptPerAccount = 30
 
-/** A date of which most seats wait for their payment is about to be full without being sold. */
-function heatOf(dates: { held: number; left: number }[]): number {
+/** Rises for a date with mostly unpaid seats, which is about to be full without being sold. */
+function demandLevelOf(dates: { held: number; left: number }[]): number {
   const share = Math.max(0, ...dates.map(({ held, left }) => (held < 2 ? 0 : held / (held + left))))
   return share >= 0.8 ? 2 : share >= 0.5 ? 1 : 0
 }
 
-/** What sends a mail to whatever address is typed in. */
+/** The forms that send a mail to a typed email. */
 const mailForms: readonly ProofForm[] = ['sign-up', 'code', 'password', 'notice']
 
 /**
- * Proofs of work, which everybody brings who is not signed in and asks for something that costs a seat, a page or a mail; who is
- * signed in for a mail to another address than their own, and where they ask for very many.
+ * Proofs of work. They are required for requests that take a seat, create a payment page or send a mail: from visitors who are not
+ * signed in, and from accounts that send a mail to another email than their own, or very many requests.
  */
 export interface Proofs {
-  /** A challenge for a form that is being filled in; null for whoever needs none. */
+  /** A challenge for a form that is being filled in; null if none is required. */
   challenge(form: ProofForm, request: FastifyRequest, reply: FastifyReply): Promise<Challenge | null>
-  /** For a route: refuses a request without a good proof of its form. @throws DomainError `proof_required` with a challenge */
+  /** The hook of a route: rejects requests without a valid proof. @throws DomainError `proof_required` with a challenge */
   required(form: ProofForm): (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
-export function proofsOf(
+export function createProofs(
   { config, log }: Pick<Context<Config>, 'config' | 'log'>,
   sessions: Pick<Sessions, 'ownerOf'>,
   { enrollment }: Pick<Services, 'enrollment'>,
@@ -71,32 +71,35 @@ export function proofsOf(
   }
   const counts = new ClientCounts()
 
-  function askedBy(who: string, most: number): number {
-    const { count: asked } = counts.add(who, windowMs)
-    return asked <= most ? 0 : asked <= most * 4 ? 1 : asked <= most * 16 ? 2 : 3
+  function requestLevel(who: string, max: number): number {
+    const { count } = counts.add(who, windowMs)
+    return count <= max ? 0 : count <= max * 4 ? 1 : count <= max * 16 ? 2 : 3
   }
 
-  const unpaidSeats = new Recent(
+  const unpaidSeats = new Cached(
     () => enrollment.call('GET', '/unpaid-seats', { answer: unpaidSeatsSchema }),
-    (error) => log.warn({ err: error }, 'how many seats wait for their payment is not known'),
+    (error) => log.warn({ err: error }, 'could not read the number of unpaid seats'),
   )
 
-  /** How hot what a form leads to runs; not at all where that cannot be found out. */
-  async function heat(form: ProofForm): Promise<number> {
+  /** The demand for what a form requests; 0 if unknown. */
+  async function demandLevel(form: ProofForm): Promise<number> {
     if (form !== 'registration' && form !== 'payment' && form !== 'membership') return 0
     const { sessions = [] } = (await unpaidSeats.get()) ?? {}
-    return heatOf(sessions.filter(({ classType }) => (classType === 'membership') === (form === 'membership')))
+    return demandLevelOf(sessions.filter(({ classType }) => (classType === 'membership') === (form === 'membership')))
   }
 
   async function make(form: ProofForm, { ip }: FastifyRequest): Promise<Challenge> {
-    const asked = Math.max(askedBy(networkOf(ip), fewOf.address), askedBy(`block ${blockOf(ip)}`, fewOf.block))
-    const level = Math.max(asked, await heat(form))
-    const most = config.PROOF_DERIVATIONS * stepFactor ** level
+    const requests = Math.max(
+      requestLevel(networkOf(ip), easyChallenges.address),
+      requestLevel(`block ${blockOf(ip)}`, easyChallenges.block),
+    )
+    const level = Math.max(requests, await demandLevel(form))
+    const max = config.PROOF_DERIVATIONS * stepFactor ** level
     const challenge = await createChallenge({
       algorithm: 'PBKDF2/SHA-256',
       cost: rounds,
-      // Never much less than the most, so that it takes about as long each time.
-      counter: randomInt(most, Math.ceil(most / 2)),
+      // At least half of the maximum, so that it takes about the same time each time.
+      counter: randomInt(max, Math.ceil(max / 2)),
       deriveKey,
       data: { form, level },
       expiresAt: Math.floor((Date.now() + lifetimeMs) / 1_000),
@@ -105,7 +108,7 @@ export function proofsOf(
     return challengeSchema.parse(challenge)
   }
 
-  const refuse = async (form: ProofForm, request: FastifyRequest): Promise<never> => {
+  const reject = async (form: ProofForm, request: FastifyRequest): Promise<never> => {
     const message = 'Your browser has to prove that it is nobody’s robot. Please reload the page and try again.'
     throw new DomainError('proof_required', message, undefined, { challenge: await make(form, request) })
   }
@@ -113,18 +116,18 @@ export function proofsOf(
   async function isGood({ challenge, solution }: Proof, form: ProofForm): Promise<boolean> {
     const { data, expiresAt } = challenge.parameters
     if (data.form !== form) return false
-    // What was given out before it became this hot was too little work, but for a parent who began a moment earlier.
+    // An older challenge is too easy if demand has risen since; a fresh one is accepted.
     const isFresh = expiresAt * 1_000 - lifetimeMs > Date.now() - freshMs
-    if (!isFresh && data.level < (await heat(form)) - 1) return false
+    if (!isFresh && data.level < (await demandLevel(form)) - 1) return false
     const { verified } = await verifySolution({ challenge, solution, deriveKey, ...secrets })
     return verified && spent.spend(challenge.signature, expiresAt * 1_000)
   }
 
   /**
-   * @param address what a mail goes to; undefined where that is not known yet.
-   * @returns the account that needs none for that; undefined where there is none.
+   * @param address the recipient of the mail; undefined if not known yet.
+   * @returns the account that needs no proof for it; undefined if there is none.
    */
-  async function sparedAccount(
+  async function exemptAccount(
     form: ProofForm,
     address: string | undefined,
     request: FastifyRequest,
@@ -138,15 +141,15 @@ export function proofsOf(
 
   return {
     async challenge(form, request, reply) {
-      const account = await sparedAccount(form, undefined, request, reply)
+      const account = await exemptAccount(form, undefined, request, reply)
       return account === undefined ? make(form, request) : null
     },
 
     required: (form) => async (request, reply) => {
-      const account = await sparedAccount(form, addressIn(request.body), request, reply)
-      if (account !== undefined && counts.add(`account ${account}`, windowMs).count <= sparedOfAccount) return
+      const account = await exemptAccount(form, addressIn(request.body), request, reply)
+      if (account !== undefined && counts.add(`account ${account}`, windowMs).count <= exemptPerAccount) return
       const proof = readProof(request.headers[proofHeader])
-      if (!proof || !(await isGood(proof, form))) await refuse(form, request)
+      if (!proof || !(await isGood(proof, form))) await reject(form, request)
     },
   }
 }

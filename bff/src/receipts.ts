@@ -8,20 +8,20 @@ import { Typesetter } from '@robokids/typesetting/typesetter'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Config } from './config.ts'
 
-/** Receipts that may be made or wait for that at once. Each takes a tenth of a second, and the longest names in many scripts one. */
-const longestLine = 12
-/** How long the thread that makes them waits for another one, with its fonts. */
+/** The maximum number of receipts being made or queued. Each takes a tenth of a second, or one with very long names in many scripts. */
+const maxQueued = 12
+/** How long the idle thread, with its fonts, is kept. */
 const idleMs = 60_000
 
-/** A receipt, and what it is called as a file. */
+/** A receipt and its file name. */
 export interface ReceiptFile {
   sheet: FactSheet
   name: string
 }
 
 /**
- * The receipt of a registration: what its page shows, said for paper.
- * @throws DomainError `registration_not_paid`, or `upstream_unavailable` where the payment is not known everywhere yet
+ * The receipt of a registration, with the content of its page.
+ * @throws DomainError `registration_not_paid`, or `upstream_unavailable` if not every service knows the payment yet
  */
 export function receiptFile(view: RegistrationView): ReceiptFile {
   const { checkout, status } = view
@@ -43,46 +43,46 @@ export function receiptFile(view: RegistrationView): ReceiptFile {
 }
 
 /**
- * Makes receipts, one after the other, in a thread beside the one that answers. What is asked for again while it is made is
- * made once, so that one family has one place in the line.
+ * Renders receipts in a separate thread, one at a time. Concurrent requests for the same receipt share one rendering, so that a
+ * family takes one place in the queue.
  */
 export class Receipts {
   readonly #typesetter = new Typesetter<FactSheet>(
     new URL(import.meta.resolve('@robokids/typesetting/fact-sheet-worker')),
   )
-  readonly #turn = new ConcurrencyLimit(1)
-  readonly #underWay = new Map<string, Promise<Uint8Array>>()
-  readonly #withinMs: number
+  readonly #limit = new ConcurrencyLimit(1)
+  readonly #inFlight = new Map<string, Promise<Uint8Array>>()
+  readonly #timeoutMs: number
   #idle: ReturnType<typeof setTimeout> | undefined
 
   constructor(http: Http, { UPSTREAM_TIMEOUT_MS }: Pick<Config, 'UPSTREAM_TIMEOUT_MS'>) {
-    this.#withinMs = UPSTREAM_TIMEOUT_MS
+    this.#timeoutMs = UPSTREAM_TIMEOUT_MS
     http.addHook('onClose', () => this.#close())
   }
 
-  /** The same sheet is the same bytes. @throws DomainError `busy`, and `upstream_unavailable` where it cannot be made in time */
+  /** The same sheet gives the same bytes. @throws DomainError `busy`, or `upstream_unavailable` if it cannot be made in time */
   async make(sheet: FactSheet): Promise<Uint8Array> {
     const key = JSON.stringify(sheet)
-    const underWay = this.#underWay.get(key)
-    if (underWay) return underWay
-    if (this.#underWay.size >= longestLine) {
+    const inFlight = this.#inFlight.get(key)
+    if (inFlight) return inFlight
+    if (this.#inFlight.size >= maxQueued) {
       throw new DomainError('busy', 'Many receipts are being made just now. Please try again in a moment.')
     }
-    const made = this.#render(sheet).finally(() => this.#underWay.delete(key))
-    this.#underWay.set(key, made)
+    const made = this.#render(sheet).finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, made)
     return made
   }
 
   async #render(sheet: FactSheet): Promise<Uint8Array> {
-    const inTime = AbortSignal.timeout(this.#withinMs)
+    const timeout = AbortSignal.timeout(this.#timeoutMs)
     try {
-      await this.#turn.acquire(inTime)
+      await this.#limit.acquire(timeout)
       clearTimeout(this.#idle)
       try {
-        return await this.#typesetter.render(sheet, inTime)
+        return await this.#typesetter.render(sheet, timeout)
       } finally {
         this.#idle = setTimeout(() => void this.#close(), idleMs).unref()
-        this.#turn.release()
+        this.#limit.release()
       }
     } catch (error) {
       throw unavailable(error)

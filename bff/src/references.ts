@@ -9,10 +9,10 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 
-/** What a visitor names a registration, an order or a payment by. */
+/** The reference of a registration, an order or a payment in a URL. */
 export const referenceParams = z.object({ reference: z.string() })
 
-/** What is answered where a reference is none of that kind. */
+/** The errors for references that are not of that kind. */
 const kinds = {
   registration: ['registration_not_found', 'We know no registration with this reference.'],
   order: ['order_not_found', 'We know no order with this reference.'],
@@ -22,9 +22,9 @@ const kinds = {
 } as const satisfies Record<string, [ErrorCode, string]>
 export type ReferenceKind = keyof typeof kinds
 
-/** A mistyped address is tried a few times; a page that is open asks for one that there is. */
+/** Enough for a few mistyped URLs; open pages request references that exist. */
 const limits = { what: 'reference', perNetwork: 40, windowMs: 600_000 }
-/** For about so long, pages that were opened once are opened whatever is guessed at from their network. */
+/** About how long known references stay accessible from a blocked network. */
 const knownForMs = 86_400_000
 
 function isNotFound(error: unknown): error is DomainError {
@@ -32,9 +32,9 @@ function isNotFound(error: unknown): error is DomainError {
 }
 
 /**
- * Finds what visitors have a reference of, which is all that its pages ask for. One that is malformed, unknown or of
- * something else goes the same way and gets the same answer, so that nothing is learnt of what there is. Whoever tries many is
- * not listened to for a while, except for what was found before: a family keeps looking at its own pages.
+ * Looks up records by reference, which is all that their pages require. A reference that is malformed, unknown or of another kind
+ * takes the same path and gets the same response, so that nothing is disclosed. A network that tries many is blocked for a
+ * while, except for references found before, so that a family can keep viewing its own pages.
  */
 export class References {
   readonly #limit: GuessLimit
@@ -45,8 +45,8 @@ export class References {
   }
 
   /**
-   * Does something with the id in a reference.
-   * @throws DomainError the refusal of that kind for any 404 of `work`, `rate_limited`, and whatever else `work` throws
+   * Runs `work` with the id in a reference.
+   * @throws DomainError the error of that kind for any 404 of `work`, `rate_limited`, and any other error of `work`
    */
   async find<T>(
     request: FastifyRequest,
@@ -54,7 +54,7 @@ export class References {
     kind: ReferenceKind,
     work: (id: string) => Promise<T>,
   ): Promise<T> {
-    // One that nobody has is asked for in place of what is no reference.
+    // A malformed reference is replaced by an unknown one.
     const id = uuid().safeParse(reference).data ?? randomUUID()
     if (this.#known.of(id) === 0 && this.#limit.isBlocked(request))
       throw this.#limit.countWrong(request, this.#limit.rateLimitError())
@@ -70,8 +70,8 @@ export class References {
   }
 
   /**
-   * Does something with what a visitor tells in a reference's place, a name and an address, which can be tried out as well.
-   * @throws DomainError `rate_limited`, and whatever `work` throws
+   * Runs `work` with what a visitor sends instead of a reference (a name and an email), which can be guessed as well.
+   * @throws DomainError `rate_limited`, and any error of `work`
    */
   async findWithout<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
     if (this.#limit.isBlocked(request)) throw this.#limit.countWrong(request, this.#limit.rateLimitError())
@@ -82,7 +82,7 @@ export class References {
     }
   }
 
-  /** Somebody was given this reference: its pages are opened from here next. */
+  /** Marks a reference as known, because a visitor has just received it. */
   remember(id: string): void {
     this.#known.add(id, knownForMs)
   }

@@ -9,37 +9,36 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Config } from './config.ts'
 import { RegistrationStreams } from './registration-stream.ts'
 
-interface Door {
+interface Fixture {
   streams: RegistrationStreams
-  /** How often it was asked what is true. */
-  asked: () => number
-  /** Something has happened to the registration. */
-  notice: (registrationId: string) => void
-  answer: (view: Partial<RegistrationView>) => void
-  /** Lets the answers wait until the returned function is called. */
+  fetchCount: () => number
+  /** Publishes an event about the registration. */
+  publish: (registrationId: string) => void
+  setView: (view: Partial<RegistrationView>) => void
+  /** Delays all fetches until the returned function is called. */
   hold: () => () => void
   open: (registrationId: string) => { close: () => void; answered: Promise<IncomingMessage>; text: () => string }
 }
 
-/** The streams alone, behind a server, with what they ask in the test's hands. */
-async function openDoor(): Promise<Door> {
+/** Starts a server with the streams only, whose view the test controls. */
+async function startStreams(): Promise<Fixture> {
   const http = Fastify()
   onTestFinished(() => http.close())
-  let notice: Door['notice'] = () => {}
-  let asked = 0
+  let publish: Fixture['publish'] = () => {}
+  let fetches = 0
   let view: Partial<RegistrationView> = { status: 'held' }
   let waiting = Promise.resolve()
   const context = {
     bus: {
-      watch(_types: string[], tell: (event: { data: unknown }) => void) {
-        notice = (registrationId) => tell({ data: { registrationId } })
+      watch(_types: string[], onEvent: (event: { data: unknown }) => void) {
+        publish = (registrationId) => onEvent({ data: { registrationId } })
       },
     },
     config: { STREAMS_PER_ADDRESS: 1_000 },
     log: { warn() {} },
   } as unknown as Context<Config>
   const streams = new RegistrationStreams(http, context, async (registrationId) => {
-    asked += 1
+    fetches += 1
     await waiting
     if (registrationId === 'unknown') throw new DomainError('registration_not_found', 'Unknown.')
     return { ...view, registrationId } as RegistrationView
@@ -49,9 +48,9 @@ async function openDoor(): Promise<Door> {
   const { port } = http.server.address() as AddressInfo
   return {
     streams,
-    asked: () => asked,
-    notice: (id) => notice(id),
-    answer(next) {
+    fetchCount: () => fetches,
+    publish: (id) => publish(id),
+    setView(next) {
       view = next
     },
     hold() {
@@ -60,17 +59,17 @@ async function openDoor(): Promise<Door> {
       return resolve
     },
     open(registrationId) {
-      const asking = request({ port, path: `/${registrationId}` })
-      const answered = once(asking, 'response').then(([answer]) => answer as IncomingMessage)
+      const outgoing = request({ port, path: `/${registrationId}` })
+      const answered = once(outgoing, 'response').then(([answer]) => answer as IncomingMessage)
       answered.catch(() => {})
-      asking.on('error', () => {})
-      asking.end()
+      outgoing.on('error', () => {})
+      outgoing.end()
       let text = ''
       void answered.then(
         (answer) => answer.on('data', (chunk: Buffer) => (text += chunk.toString())),
         () => {},
       )
-      return { close: () => asking.destroy(), answered, text: () => text }
+      return { close: () => outgoing.destroy(), answered, text: () => text }
     },
   }
 }
@@ -78,53 +77,53 @@ async function openDoor(): Promise<Door> {
 const nothing = { streams: 0, registrations: 0 }
 
 describe('a stream', () => {
-  it('that is closed before its first answer leaves nothing behind and asks no more', async () => {
-    const door = await openDoor()
-    const release = door.hold()
-    const pages = Array.from({ length: 20 }, () => door.open('one'))
-    await vi.waitUntil(() => door.streams.size.streams === 20)
+  it('that is closed before its first response leaves nothing behind and stops polling', async () => {
+    const fixture = await startStreams()
+    const release = fixture.hold()
+    const pages = Array.from({ length: 20 }, () => fixture.open('one'))
+    await vi.waitUntil(() => fixture.streams.size.streams === 20)
     for (const page of pages) page.close()
-    await vi.waitUntil(() => door.streams.size.streams === 0)
+    await vi.waitUntil(() => fixture.streams.size.streams === 0)
     release()
-    expect(door.streams.size).toEqual(nothing)
-    expect(door.asked()).toBe(1)
+    expect(fixture.streams.size).toEqual(nothing)
+    expect(fixture.fetchCount()).toBe(1)
   })
 
-  it('that is closed later, or never began, leaves nothing behind either', async () => {
-    const door = await openDoor()
-    const page = door.open('one')
+  it('that is closed later, or never started, leaves nothing behind either', async () => {
+    const fixture = await startStreams()
+    const page = fixture.open('one')
     await vi.waitUntil(() => page.text().includes('event: state'))
-    expect(door.streams.size).toEqual({ streams: 1, registrations: 1 })
-    expect((await door.open('unknown').answered).statusCode).toBe(404)
+    expect(fixture.streams.size).toEqual({ streams: 1, registrations: 1 })
+    expect((await fixture.open('unknown').answered).statusCode).toBe(404)
     page.close()
-    await vi.waitUntil(() => door.streams.size.streams === 0)
-    expect(door.streams.size).toEqual(nothing)
+    await vi.waitUntil(() => fixture.streams.size.streams === 0)
+    expect(fixture.streams.size).toEqual(nothing)
   })
 
-  it('shares what is asked with all that look at the same registration', async () => {
-    const door = await openDoor()
-    const pages = Array.from({ length: 50 }, () => door.open('one'))
+  it('shares its fetches with all streams of the same registration', async () => {
+    const fixture = await startStreams()
+    const pages = Array.from({ length: 50 }, () => fixture.open('one'))
     await vi.waitUntil(() => pages.every((page) => page.text().includes('"held"')))
-    expect(door.asked()).toBe(1)
-    door.answer({ status: 'confirmed' })
-    door.notice('another')
-    door.notice('one')
+    expect(fixture.fetchCount()).toBe(1)
+    fixture.setView({ status: 'confirmed' })
+    fixture.publish('another')
+    fixture.publish('one')
     await vi.waitUntil(() => pages.every((page) => page.text().includes('"confirmed"')))
-    expect(door.asked()).toBe(2)
-    expect(door.streams.size).toEqual({ streams: 50, registrations: 1 })
+    expect(fixture.fetchCount()).toBe(2)
+    expect(fixture.streams.size).toEqual({ streams: 50, registrations: 1 })
     for (const page of pages) page.close()
   })
 
-  it('hears of what happens while the first answer is under way', async () => {
-    const door = await openDoor()
-    const release = door.hold()
-    const page = door.open('one')
-    await vi.waitUntil(() => door.asked() === 1)
-    door.notice('one')
+  it('handles an event that arrives while the first fetch is in flight', async () => {
+    const fixture = await startStreams()
+    const release = fixture.hold()
+    const page = fixture.open('one')
+    await vi.waitUntil(() => fixture.fetchCount() === 1)
+    fixture.publish('one')
     release()
-    await vi.waitUntil(() => door.asked() === 2)
+    await vi.waitUntil(() => fixture.fetchCount() === 2)
     await vi.waitUntil(() => page.text().includes('"held"'))
-    expect(door.asked()).toBe(2)
+    expect(fixture.fetchCount()).toBe(2)
     page.close()
   })
 })

@@ -8,93 +8,93 @@ import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 
-/** How often an open stream asks by itself: notices of the bus may be missed, the page must not wait for them. */
-const askEveryMs = 3_000
-/** A stream ends by then; the browser opens another one. */
+/** How often an open stream polls, because events of the bus may be missed. */
+const pollEveryMs = 3_000
+/** The lifetime of a stream; the browser then opens another one. */
 const lifetimeMs = 10 * 60_000
 
 type Listener = (view: RegistrationView) => void
-type Ask = (registrationId: string) => Promise<RegistrationView>
+type FetchView = (registrationId: string) => Promise<RegistrationView>
 
-/** One registration, asked about once for everybody who looks at it. */
-class Watch {
+/** Polls one registration for all of its streams. */
+class SharedPoller {
   readonly listeners = new Set<Listener>()
-  /** Fails where the first answer does. */
+  /** Rejects if the first fetch fails. */
   readonly first: Promise<RegistrationView>
-  readonly #ask: () => Promise<RegistrationView>
+  readonly #fetch: () => Promise<RegistrationView>
   readonly #timer: ReturnType<typeof setInterval>
   readonly #failed: (error: unknown) => void
   #latest: RegistrationView | undefined
-  #asking = true
+  #isFetching = true
   #again = false
 
-  constructor(ask: () => Promise<RegistrationView>, failed: (error: unknown) => void) {
-    this.#ask = ask
+  constructor(fetch: () => Promise<RegistrationView>, failed: (error: unknown) => void) {
+    this.#fetch = fetch
     this.#failed = failed
-    this.first = this.#answer().finally(() => {
-      this.#asking = false
+    this.first = this.#fetchLatest().finally(() => {
+      this.#isFetching = false
       if (this.#again) this.refresh()
     })
-    this.#timer = setInterval(() => this.refresh(), askEveryMs)
+    this.#timer = setInterval(() => this.refresh(), pollEveryMs)
   }
 
-  /** What was last answered; undefined before the first answer. */
+  /** The latest view; undefined before the first fetch. */
   get latest(): RegistrationView | undefined {
     return this.#latest
   }
 
-  /** Asks anew; where that is under way already, once more after it. */
+  /** Fetches again, after the current fetch if one is in flight. */
   refresh(): void {
     this.#again = true
-    if (!this.#asking) void this.#askAgain()
+    if (!this.#isFetching) void this.#fetchAgain()
   }
 
   end(): void {
     clearInterval(this.#timer)
   }
 
-  async #answer(): Promise<RegistrationView> {
-    this.#latest = await this.#ask()
+  async #fetchLatest(): Promise<RegistrationView> {
+    this.#latest = await this.#fetch()
     return this.#latest
   }
 
-  async #askAgain(): Promise<void> {
-    this.#asking = true
+  async #fetchAgain(): Promise<void> {
+    this.#isFetching = true
     while (this.#again && this.listeners.size > 0) {
       this.#again = false
       try {
-        const view = await this.#answer()
+        const view = await this.#fetchLatest()
         for (const listener of this.listeners) listener(view)
       } catch (error) {
         this.#failed(error)
       }
     }
-    this.#asking = false
+    this.#isFetching = false
   }
 }
 
-/** Tells whoever looks at a registration what is true of it, and what becomes of it. */
+/** Server-sent events with the state of a registration. */
 export class RegistrationStreams {
-  readonly #ask: Ask
+  readonly #fetchView: FetchView
   readonly #log: Context<Config>['log']
-  readonly #mostPerAddress: number
-  readonly #watches = new Map<string, Watch>()
-  readonly #openOf = new Map<string, number>()
+  readonly #maxPerNetwork: number
+  readonly #pollers = new Map<string, SharedPoller>()
+  readonly #openPerNetwork = new Map<string, number>()
   readonly #open = new Set<ServerResponse>()
   #closing = false
 
-  constructor(http: Http, { bus, config, log }: Context<Config>, ask: Ask) {
-    this.#ask = ask
+  constructor(http: Http, { bus, config, log }: Context<Config>, fetchView: FetchView) {
+    this.#fetchView = fetchView
     this.#log = log
-    this.#mostPerAddress = config.STREAMS_PER_ADDRESS
+    this.#maxPerNetwork = config.STREAMS_PER_ADDRESS
     bus.watch(
       registrationEvents.map((event) => event.type),
       (event) => {
         const { registrationId } = (event.data ?? {}) as { registrationId?: string | null }
-        if (registrationId) this.#watches.get(registrationId)?.refresh()
+        if (registrationId) this.#pollers.get(registrationId)?.refresh()
       },
     )
-    // The browser opens a stream that ended anew, by then at a process that stays.
+    // The browser reconnects, to a process that is not stopping.
     http.addHook('preClose', (done) => {
       this.#closing = true
       for (const raw of this.#open) raw.end()
@@ -102,51 +102,51 @@ export class RegistrationStreams {
     })
   }
 
-  /** How many streams are open, and how many registrations are asked about for them. */
+  /** The number of open streams, and of the registrations polled for them. */
   get size(): { streams: number; registrations: number } {
-    return { streams: this.#open.size, registrations: this.#watches.size }
+    return { streams: this.#open.size, registrations: this.#pollers.size }
   }
 
   /**
-   * Sends `state` events with the registration's view: at once, and whenever it has changed. A HEAD request is answered
-   * as a GET would begin.
-   * @throws DomainError `rate_limited` where the address has too many streams open, and whatever asking throws.
+   * Sends `state` events with the registration's view: immediately, and on each change. A HEAD request gets only the start of the
+   * stream.
+   * @throws DomainError `rate_limited` if the network has too many open streams, and any error of the first fetch.
    */
   async stream(request: FastifyRequest, reply: FastifyReply, registrationId: string): Promise<void> {
     const { raw } = reply
     const address = networkOf(request.ip)
-    if ((this.#openOf.get(address) ?? 0) >= this.#mostPerAddress)
+    if ((this.#openPerNetwork.get(address) ?? 0) >= this.#maxPerNetwork)
       throw new DomainError('rate_limited', 'Too many pages are open at once. Please close some of them.')
 
-    const watch = this.#watch(registrationId)
+    const poller = this.#pollerFor(registrationId)
     let sent = ''
     let begun = false
     const listener = (view: RegistrationView) => {
       if (!begun || raw.destroyed || raw.writableEnded) return
       const data = JSON.stringify(view)
       if (data !== sent) raw.write(`event: state\ndata: ${data}\n\n`)
-      // A comment keeps proxies from taking a quiet stream for a dead one.
+      // A comment keeps proxies from closing an idle stream.
       else raw.write(': still here\n\n')
       sent = data
     }
-    watch.listeners.add(listener)
+    poller.listeners.add(listener)
     this.#count(address, 1)
     this.#open.add(raw)
     let end: ReturnType<typeof setTimeout> | undefined
-    // Before the first answer: a page that is closed while it waits leaves nothing behind.
+    // Registered before the first fetch ends, so that a page that is closed meanwhile leaves nothing behind.
     const leave = () => {
-      if (!watch.listeners.delete(listener)) return
+      if (!poller.listeners.delete(listener)) return
       clearTimeout(end)
       this.#open.delete(raw)
       this.#count(address, -1)
-      if (watch.listeners.size > 0) return
-      watch.end()
-      if (this.#watches.get(registrationId) === watch) this.#watches.delete(registrationId)
+      if (poller.listeners.size > 0) return
+      poller.end()
+      if (this.#pollers.get(registrationId) === poller) this.#pollers.delete(registrationId)
     }
     raw.once('close', leave)
 
     try {
-      await watch.first
+      await poller.first
     } catch (error) {
       leave()
       throw error
@@ -161,31 +161,31 @@ export class RegistrationStreams {
       ...headers,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // Kept alive after its stream, the connection would hold up a stop.
+      // A connection that is kept alive after its stream would delay a shutdown.
       connection: 'close',
       'x-accel-buffering': 'no',
     })
     raw.write('retry: 2000\n\n')
     begun = true
-    if (watch.latest) listener(watch.latest)
+    if (poller.latest) listener(poller.latest)
     if (this.#closing || request.method === 'HEAD') raw.end()
     else end = setTimeout(() => raw.end(), lifetimeMs)
   }
 
-  #watch(registrationId: string): Watch {
-    const known = this.#watches.get(registrationId)
+  #pollerFor(registrationId: string): SharedPoller {
+    const known = this.#pollers.get(registrationId)
     if (known) return known
-    const watch = new Watch(
-      () => this.#ask(registrationId),
-      (error) => this.#log.warn({ err: error }, 'registration stream could not ask'),
+    const poller = new SharedPoller(
+      () => this.#fetchView(registrationId),
+      (error) => this.#log.warn({ err: error }, 'a registration stream could not fetch its view'),
     )
-    this.#watches.set(registrationId, watch)
-    return watch
+    this.#pollers.set(registrationId, poller)
+    return poller
   }
 
   #count(address: string, change: 1 | -1): void {
-    const count = (this.#openOf.get(address) ?? 0) + change
-    if (count > 0) this.#openOf.set(address, count)
-    else this.#openOf.delete(address)
+    const count = (this.#openPerNetwork.get(address) ?? 0) + change
+    if (count > 0) this.#openPerNetwork.set(address, count)
+    else this.#openPerNetwork.delete(address)
   }
 }

@@ -10,7 +10,7 @@ function counterOf(counts: RequestCounts) {
 }
 
 describe('the requests of a client', () => {
-  it('are each counted, however many others ask, and hardly any of theirs with them', () => {
+  it('are all counted under many clients, with hardly any collisions', () => {
     const count = counterOf(new RequestCounts())
     const clients = Array.from({ length: 20_000 }, (_, n) => `read 2001:db8:0:${n.toString(16)}::/64`)
     let tooMany = 0
@@ -25,7 +25,7 @@ describe('the requests of a client', () => {
     expect(tooMany).toBeLessThan(0.02 * 3 * clients.length)
   })
 
-  it('are counted from one again in the next window', () => {
+  it('are counted from 1 in the next window', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     try {
       const count = counterOf(new RequestCounts())
@@ -43,7 +43,7 @@ describe('the requests of a client', () => {
     }
   })
 
-  it('are counted apart for a route that has a limit of its own', () => {
+  it('are counted separately for a route with its own limit', () => {
     const counts = new RequestCounts()
     const [count, countOfRoute] = [counterOf(counts), counterOf(counts.child())]
     count('one')

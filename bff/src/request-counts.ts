@@ -1,7 +1,7 @@
 import type { FastifyRateLimitStore } from '@fastify/rate-limit'
 import { ClientCounts } from '@robokids/runtime/client-counts'
 
-/** `ClientCounts` as the rate limit's plugin wants them. */
+/** Adapts `ClientCounts` to the rate limit plugin. */
 export class RequestCounts implements FastifyRateLimitStore {
   readonly #counts = new ClientCounts()
 
@@ -14,7 +14,7 @@ export class RequestCounts implements FastifyRateLimitStore {
     callback(null, { current: count, ttl: msLeft })
   }
 
-  /** For a route with a limit of its own, which is counted apart. */
+  /** For a route with its own limit, which is counted separately. */
   child(): RequestCounts {
     return new RequestCounts()
   }

@@ -8,42 +8,42 @@ import type { AccessTokens } from './access-tokens.ts'
 import type { Config } from './config.ts'
 import type { Cookies, SignInSession } from './cookies.ts'
 import type { Identity, TokenAnswer, UserAnswer } from './identity.ts'
-import { says } from './identity-refusals.ts'
+import { isIdentityError } from './identity-errors.ts'
 import { within } from './within.ts'
 
-/** How long before its end a token is not used any more: it may take a while on its way, and clocks differ. */
+/** How long before its expiry a token is renewed: requests take time, and clocks differ. */
 const toleranceMs = 60_000
 const sessionDays = 30
-/** As the settings of this app client say at the identity service, which asks for the same. */
+/** Must match this app client's setting at the identity service, which checks the same. */
 const freshForMs = 5 * 60_000
-/** From its last purchase on, as long as a class lies ahead and its waiver may be signed. */
+/** From its last purchase on: long enough until a class is over and its waiver signed. */
 const browserDays = 365
-/** For how long requests of the same page, which come a moment later, get what one of them has renewed. */
-const repeatForMs = 5_000
-/** For how long a session is good, or over, by what the identity service has said of it. */
-const judgedForMs = 60_000
-/** For how long whoever buys something waits for that. */
-const waitForJudgementMs = 2_000
+/** How long a renewal is reused by other requests of the same page. */
+const reuseRenewalMs = 5_000
+/** How long the result of a session check is cached. */
+const checkedForMs = 60_000
+/** How long a purchase waits for a session check. */
+const checkTimeoutMs = 2_000
 
-/** Whether the service has said that a sign-in is over, rather than that it cannot or will not say so now. */
+/** Whether an error means that the sign-in has ended, as opposed to being unverifiable at the moment. */
 function isOver(error: unknown): boolean {
-  if (says(error, 'sessionOver')) return true
+  if (isIdentityError(error, 'sessionOver')) return true
   return (
     error instanceof DomainError && (error.code === 'sign_in_required' || error.code === 'RefreshTokenReuseException')
   )
 }
 
-/** Whether the service was not reached or would not judge, rather than that it has refused: that makes nobody a stranger. */
-function isAway(error: unknown): boolean {
-  if (!(error instanceof DomainError) || says(error, 'tokenExpired')) return true
+/** Whether the service was unavailable or limited, as opposed to rejecting the token: then the user stays signed in. */
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof DomainError) || isIdentityError(error, 'tokenExpired')) return true
   return ['upstream_unavailable', 'busy', 'TooManyRequestsException', 'LimitExceededException'].includes(error.code)
 }
 
-/** What an account has now: it may change in any browser, so no session keeps it. */
+/** The current emails of an account. Not part of the session, because any browser may change them. */
 interface AccountAddresses {
-  /** As it was last given, proven or not; null where there is none. */
+  /** The latest email, verified or not; null if there is none. */
   email: string | null
-  /** The one that is proven, whatever `email` is about to become. */
+  /** The verified email, even while a change to `email` is pending. */
   verifiedEmail: string | null
 }
 
@@ -53,82 +53,81 @@ function addressesIn({ UserAttributes, VerifiedEmail }: UserAnswer): AccountAddr
   return { email, verifiedEmail: VerifiedEmail ?? (attributes.get('email_verified') === 'true' ? email : null) }
 }
 
-/** Whose a request is. */
+/** The owner of a request. */
 interface Owner {
-  /** The `userId` of who is signed in; null for nobody, and where the sign-in is over. */
+  /** The `userId` of the signed-in user; null if nobody is signed in (any more). */
   ownerId: string | null
-  /** The address that is proven to be that account's; null where there is none, or none is known. */
+  /** The account's verified email; null if there is none or it is unknown. */
   verifiedEmail: string | null
-  /** Whether the identity service has said so within the last minute; without it, it is what a cookie of ours says. */
+  /** Whether the identity service confirmed it within the last minute; otherwise it is only from our cookie. */
   isConfirmed: boolean
-  /** Whether somebody was signed in here whose sign-in turns out to be over: what they ask for now was composed for them. */
+  /** Whether the sign-in turned out to have ended, so that the request was composed for a user who is not signed in any more. */
   isOver: boolean
 }
 
-/** Whether an address is proven to be that of the account whose a request is, by identity's word. */
+/** Whether an email is the verified one of the request's account. */
 export function isOwnAddress(address: string, { verifiedEmail }: Owner): boolean {
   return verifiedEmail !== null && emailKey(verifiedEmail) === emailKey(address)
 }
 
-/** Who asks for a purchase: an account or nobody, in a browser. */
-interface Asker {
+/** Who requests a purchase: a browser, and the account if signed in. */
+interface Requester {
   ownerId: string | null
   browserId: string
 }
 
-/** Who is signed in in which browser. */
+/** The sign-in sessions of browsers. */
 export interface Sessions {
-  /** Begins a session with the tokens of a sign-in. */
+  /** Starts a session with the tokens of a sign-in. */
   begin(reply: FastifyReply, tokens: TokenAnswer): Promise<SignInSession>
   /**
-   * @returns the session of the request, with tokens that are good for a while; undefined where nobody is signed in. Asked
-   * again within a request, it answers the same.
+   * @returns the request's session, with tokens that are valid for a while; undefined if nobody is signed in. Cached per request.
    */
   find(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession | undefined>
-  /** The `onRequest` of a route that needs somebody who is signed in: it is asked before anything that was sent is read. */
+  /** The `onRequest` hook of routes that require a sign-in: it runs before the body is read. */
   required: onRequestHookHandler
   /** As `find`. @throws DomainError `sign_in_required`, `upstream_unavailable` */
-  need(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession>
+  require(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession>
   /**
-   * As `need`, for what gives an account away: a browser that was left open, or a stolen cookie, is not enough.
-   * @throws DomainError `FreshSignInRequiredException` where the sign-in was a while ago
+   * As `require`, for changes that could take over an account, for which a browser left signed in, or a stolen cookie, is not enough.
+   * @throws DomainError `FreshSignInRequiredException` if the sign-in was a while ago
    */
-  needFresh(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession>
+  requireFresh(request: FastifyRequest, reply: FastifyReply): Promise<SignInSession>
   /**
-   * Whose a request is, by what the identity service has said of the session within the last minute. While that cannot be
-   * asked, it is whose the cookie is, unconfirmed: enough to pay, and for nothing else. Never throws.
+   * The owner of a request, as confirmed by the identity service within the last minute. While that is unavailable, the unconfirmed
+   * owner of the cookie, which is enough only for paying. Never throws.
    */
   ownerOf(request: FastifyRequest, reply: FastifyReply): Promise<Owner>
   /**
-   * Who asks for a purchase: as `ownerOf`, with the browser, which is given its cookie where it has none yet. Never throws.
-   * @returns also whether what was bought before may give way to it.
+   * Who requests a purchase: as `ownerOf`, with the browser, which gets its cookie if it has none. Never throws.
+   * @returns also whether it may replace an earlier purchase.
    */
-  askerOf(request: FastifyRequest, reply: FastifyReply): Promise<{ asker: Asker; mayReplace: boolean }>
-  /** Who asks for what needs an account that is confirmed, or none. @throws DomainError `upstream_unavailable` */
-  confirmedAskerOf(request: FastifyRequest, reply: FastifyReply): Promise<Asker>
-  /** Sign-ins of an account, or of one that is not known here, have been ended: those that go on are asked about again. */
+  requesterOf(request: FastifyRequest, reply: FastifyReply): Promise<{ requester: Requester; mayReplace: boolean }>
+  /** As `requesterOf`, but requires a confirmed account, or none. @throws DomainError `upstream_unavailable` */
+  confirmedRequesterOf(request: FastifyRequest, reply: FastifyReply): Promise<Requester>
+  /** Discards the cached session checks of an account, or all, after sessions have been ended. */
   forget(userId?: string): void
   /**
-   * Asks for the addresses of a session's account.
-   * @throws DomainError `sign_in_required` where the sign-in was ended meanwhile, `upstream_unavailable`
+   * Fetches the emails of a session's account.
+   * @throws DomainError `sign_in_required` if the sign-in has ended, `upstream_unavailable`
    */
   addressesOf(signInSession: SignInSession, request: FastifyRequest, reply: FastifyReply): Promise<AccountAddresses>
   /**
-   * Does something with a session's access token, and ends the session where the service says that it is over.
-   * @throws DomainError `sign_in_required` then, `upstream_unavailable` where the token ended on its way
+   * Runs `work` with a session's access token, and ends the session if the service says that the sign-in has ended.
+   * @throws DomainError `sign_in_required` then, `upstream_unavailable` if the token expired in transit
    */
   use<T>(reply: FastifyReply, work: () => Promise<T>): Promise<T>
   end(reply: FastifyReply): void
 }
 
-/** A sign-in that ends with tokens which are none. */
-function invalidTokens(cause: unknown): DomainError {
+/** The error for a sign-in with invalid tokens. */
+function invalidTokensError(cause: unknown): DomainError {
   const error = new DomainError('upstream_unavailable', 'Invalid tokens')
   error.cause = cause
   return error
 }
 
-/** Answers each time a request is asked about as it did the first time. */
+/** Caches the result per request. */
 function oncePerRequest<T>(
   known: WeakMap<FastifyRequest, Promise<T>>,
   find: (request: FastifyRequest, reply: FastifyReply) => Promise<T>,
@@ -160,7 +159,7 @@ export function startSessions(
     }
   }
 
-  /** Requests of one page come at once: the first one renews for all of them. */
+  /** The requests of a page are concurrent: the first one renews the session for all of them. */
   const renewals = new Map<string, { renewing: Promise<SignInSession>; until: number }>()
   function renew(signInSession: SignInSession, deviceKey: string | undefined, address: string): Promise<SignInSession> {
     const id = createHash('sha256').update(signInSession.refreshToken).digest('base64url')
@@ -188,8 +187,8 @@ export function startSessions(
       setTimeout(forget, forMs).unref()
     }
     void renewing.then(
-      () => keep(repeatForMs),
-      (error: unknown) => (isAway(error) ? forget() : keep(judgedForMs)),
+      () => keep(reuseRenewalMs),
+      (error: unknown) => (isUnavailable(error) ? forget() : keep(checkedForMs)),
     )
     return renewing
   }
@@ -212,51 +211,51 @@ export function startSessions(
   }
 
   type Account = Pick<AccountAddresses, 'verifiedEmail'>
-  /** What the service says of a sign-in, by its access token; undefined where it is over. */
-  const judgements = new Map<string, { userId: string; judging: Promise<Account | undefined>; until: number }>()
-  function judge({ accessToken, userId }: SignInSession, address: string): Promise<Account | undefined> {
+  /** The session checks by access token; an undefined account means that the sign-in has ended. */
+  const checks = new Map<string, { userId: string; checking: Promise<Account | undefined>; until: number }>()
+  function checkSession({ accessToken, userId }: SignInSession, address: string): Promise<Account | undefined> {
     const id = createHash('sha256').update(accessToken).digest('base64url')
-    const known = judgements.get(id)
-    if (known && now() < known.until) return known.judging
-    const judging = (async () => {
+    const known = checks.get(id)
+    if (known && now() < known.until) return known.checking
+    const checking = (async () => {
       try {
         return addressesIn(await identity.call('GetUser', { AccessToken: accessToken }, address))
       } catch (error) {
-        if (isAway(error)) throw unavailable(error)
+        if (isUnavailable(error)) throw unavailable(error)
         return undefined
       }
     })()
-    const judgement = { userId, judging, until: now() + judgedForMs }
-    judgements.set(id, judgement)
+    const check = { userId, checking, until: now() + checkedForMs }
+    checks.set(id, check)
     const forget = () => {
-      if (judgements.get(id) === judgement) judgements.delete(id)
+      if (checks.get(id) === check) checks.delete(id)
     }
-    void judging.then(() => setTimeout(forget, judgedForMs).unref(), forget)
-    return judging
+    void checking.then(() => setTimeout(forget, checkedForMs).unref(), forget)
+    return checking
   }
 
   const owners = new WeakMap<FastifyRequest, Promise<Owner>>()
-  const nobody: Owner = { ownerId: null, verifiedEmail: null, isConfirmed: true, isOver: false }
+  const anonymous: Owner = { ownerId: null, verifiedEmail: null, isConfirmed: true, isOver: false }
   async function findOwner(request: FastifyRequest, reply: FastifyReply): Promise<Owner> {
     try {
       const signInSession = await sessions.find(request, reply)
-      if (!signInSession) return nobody
-      const judged = await within(
-        waitForJudgementMs,
-        judge(signInSession, request.ip).then((account) => ({ account })),
+      if (!signInSession) return anonymous
+      const checked = await within(
+        checkTimeoutMs,
+        checkSession(signInSession, request.ip).then((account) => ({ account })),
       )
-      if (!judged) throw unavailable(new Error('identity takes long to say whether a session is over'))
-      if (judged.account) {
-        const { verifiedEmail } = judged.account
+      if (!checked) throw unavailable(new Error('identity took too long to check a session'))
+      if (checked.account) {
+        const { verifiedEmail } = checked.account
         return { ownerId: signInSession.userId, verifiedEmail, isConfirmed: true, isOver: false }
       }
-      // For what is left of this request as well.
+      // Also for the rest of this request.
       found.set(request, Promise.resolve(undefined))
       sessions.end(reply)
-      return { ...nobody, isOver: true }
+      return { ...anonymous, isOver: true }
     } catch (error) {
-      if (!isAway(error)) return { ...nobody, isOver: true }
-      log.warn({ err: error }, 'a session could not be confirmed')
+      if (!isUnavailable(error)) return { ...anonymous, isOver: true }
+      log.warn({ err: error }, 'could not confirm a session')
       const kept = cookies.signInSession.read(request)
       return { ownerId: kept?.userId ?? null, verifiedEmail: null, isConfirmed: kept === undefined, isOver: false }
     }
@@ -270,9 +269,10 @@ export function startSessions(
 
   const sessions: Sessions = {
     async begin(reply, tokens) {
-      if (tokens.RefreshToken === undefined) throw invalidTokens(new Error('a sign-in came without a refresh token'))
+      if (tokens.RefreshToken === undefined)
+        throw invalidTokensError(new Error('a sign-in came without a refresh token'))
       const signInSession = await signInSessionOf(tokens, tokens.RefreshToken, now()).catch((error: unknown) => {
-        throw isAway(error) ? error : invalidTokens(error)
+        throw isUnavailable(error) ? error : invalidTokensError(error)
       })
       cookies.signInSession.write(reply, signInSession)
       return signInSession
@@ -280,18 +280,18 @@ export function startSessions(
 
     find: oncePerRequest(found, findNew),
 
-    required: accessCheck((request, reply, next) => {
-      sessions.need(request, reply).then(() => next(), next)
+    required: accessCheck('session', (request, reply, next) => {
+      sessions.require(request, reply).then(() => next(), next)
     }),
 
-    async need(request, reply) {
+    async require(request, reply) {
       const signInSession = await sessions.find(request, reply)
       if (!signInSession) throw new DomainError('sign_in_required', 'Please log in.')
       return signInSession
     },
 
-    async needFresh(request, reply) {
-      const signInSession = await sessions.need(request, reply)
+    async requireFresh(request, reply) {
+      const signInSession = await sessions.require(request, reply)
       if (now() - signInSession.since > freshForMs) {
         throw new DomainError('FreshSignInRequiredException', 'Please confirm that it is you.')
       }
@@ -300,21 +300,21 @@ export function startSessions(
 
     ownerOf: oncePerRequest(owners, findOwner),
 
-    async askerOf(request, reply) {
+    async requesterOf(request, reply) {
       const browserId = browserOf(request, reply)
       const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
-      return { asker: { ownerId, browserId }, mayReplace: isConfirmed }
+      return { requester: { ownerId, browserId }, mayReplace: isConfirmed }
     },
 
-    async confirmedAskerOf(request, reply) {
+    async confirmedRequesterOf(request, reply) {
       const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
-      if (!isConfirmed) throw unavailable(new Error('a session could not be confirmed'))
+      if (!isConfirmed) throw unavailable(new Error('could not confirm a session'))
       return { ownerId, browserId: browserOf(request, reply) }
     },
 
     forget(userId) {
-      for (const [id, judgement] of judgements) {
-        if (userId === undefined || judgement.userId === userId) judgements.delete(id)
+      for (const [id, check] of checks) {
+        if (userId === undefined || check.userId === userId) checks.delete(id)
       }
     },
 
@@ -327,7 +327,7 @@ export function startSessions(
       try {
         return await work()
       } catch (error) {
-        if (says(error, 'tokenExpired')) throw unavailable(error)
+        if (isIdentityError(error, 'tokenExpired')) throw unavailable(error)
         if (!isOver(error)) throw error
         sessions.end(reply)
         throw new DomainError('sign_in_required', 'Please log in.')

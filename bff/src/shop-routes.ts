@@ -39,11 +39,11 @@ export function shopRoutes(
     },
     async (request, reply) => {
       const { replaces, ...cart } = request.body
-      const { asker, mayReplace } = await sessions.askerOf(request, reply)
-      const body = { ...cart, ...(mayReplace ? { replaces } : {}), ...asker, network: blockOf(request.ip) }
+      const { requester, mayReplace } = await sessions.requesterOf(request, reply)
+      const body = { ...cart, ...(mayReplace ? { replaces } : {}), ...requester, network: blockOf(request.ip) }
       const { orderId, checkout } = await billing.call('POST', '/orders', { body, answer: orderSchema })
       references.remember(orderId)
-      // Nothing is left to pay: its own page says how it is doing.
+      // Nothing is left to pay: leads to the order's page.
       return { orderId, checkoutUrl: checkout.url ?? `${config.SITE_URL}/shop/success?reference=${orderId}` }
     },
   )
@@ -64,7 +64,7 @@ export function shopRoutes(
     '/api/shop/notices',
     {
       schema: { body: askStockAlertSchema, response: { 200: stockAlertRequestedSchema } },
-      // It sends a mail to whatever address is typed in: no one place needs many.
+      // Sends a mail to a typed email, and no network needs many.
       config: { rateLimit: { max: config.RATE_LIMIT_NOTICES, timeWindow: '1 hour' } },
       preHandler: [proofs.required('notice'), mailLimits.ofStockAlerts],
     },

@@ -6,18 +6,18 @@ import { z } from 'zod'
 import type { StepCookie } from './cookies.ts'
 import type { AuthAnswer, Identity } from './identity.ts'
 
-/** What a sign-in has come to: the step that the browser is shown, and what its answer will need. */
-interface Asked {
+/** The next step of a sign-in: what the browser shows, and what the response to it needs. */
+interface NextStep {
   shown: SignInStep
-  /** To be kept in the cookie; left out where nothing more is asked. */
+  /** The content of the cookie; absent if there is no further step. */
   kept?: Omit<StepCookie, 'until'>
 }
 
-/** How a person's answer is told to the identity service. */
+/** The user's response to a step. */
 interface Answer {
   answer: string | Record<string, unknown>
   attributes: Record<string, string>
-  /** It names another second factor than the one that is asked for. */
+  /** Whether it chooses another second factor instead. */
   instead: boolean
 }
 
@@ -37,33 +37,34 @@ function mfaTypes(list: string | undefined): MfaType[] {
 const isFirstFactor = (name: string): name is (typeof firstFactors)[number] =>
   (firstFactors as readonly string[]).includes(name)
 
-/** `otpauth:` address of an authenticator app's account. */
+/** The `otpauth:` URI for an authenticator app. */
 export function totpUri(secret: string, account: string): string {
   const issuer = encodeURIComponent('Robo Kids Learning')
   return `otpauth://totp/${issuer}:${encodeURIComponent(account)}?secret=${secret}&issuer=${issuer}`
 }
 
-/** Reads what the identity service asks for. `given` is the name that the person signs in by. */
+/** Translates the identity service's challenge into a step. `given` is the name that the user signs in with. */
 export async function nextStep(
   answer: AuthAnswer,
   given: { username: string },
   identity: Identity,
   address: string,
-): Promise<Asked> {
-  const { ChallengeName: challenge, ChallengeParameters: parameters, Session: session } = answer
-  if (challenge === undefined || session === undefined) throw unavailable(new Error('a sign-in asked for nothing'))
+): Promise<NextStep> {
+  const { ChallengeName: challenge, ChallengeParameters: parameters, Session: challengeSession } = answer
+  if (challenge === undefined || challengeSession === undefined)
+    throw unavailable(new Error('a sign-in without a challenge'))
   const username = parameters['USER_ID_FOR_SRP'] ?? parameters['USERNAME'] ?? given.username
-  const keep = (shown: SignInStep, kept: Partial<StepCookie> = {}): Asked => ({
+  const keep = (shown: SignInStep, kept: Partial<StepCookie> = {}): NextStep => ({
     shown,
-    kept: { username, challenge, session, step: shown.step, ...kept },
+    kept: { username, challenge, session: challengeSession, step: shown.step, ...kept },
   })
   const delivery = {
     medium: parameters['CODE_DELIVERY_DELIVERY_MEDIUM'] === 'SMS' ? ('SMS' as const) : ('EMAIL' as const),
     destination: parameters['CODE_DELIVERY_DESTINATION'] ?? '',
   }
   const choices = mfaTypes(parameters['MFAS_CAN_CHOOSE'])
-  const others = (asked: MfaType) => {
-    const left = choices.filter((choice) => choice !== asked)
+  const others = (current: MfaType) => {
+    const left = choices.filter((choice) => choice !== current)
     return left.length > 0 ? { others: left } : {}
   }
   switch (challenge) {
@@ -85,11 +86,11 @@ export async function nextStep(
       const choices = mfaTypes(parameters['MFAS_CAN_SETUP'])
       if (choices.length > 1) return keep({ step: 'CONTINUE_SIGN_IN_WITH_MFA_SETUP_SELECTION', choices })
       if (choices[0] === 'EMAIL') return keep({ step: 'CONTINUE_SIGN_IN_WITH_EMAIL_SETUP' })
-      return beginTotp({ username, session }, identity, address)
+      return beginTotp({ username, challengeSession }, identity, address)
     }
     case 'SELECT_CHALLENGE': {
       const offered = answer.AvailableChallenges ?? jsonList.parse(parameters['AVAILABLE_CHALLENGES'] ?? '[]')
-      // The BFF has the password itself: it needs no proof of it by SRP.
+      // The BFF has the password itself, so it does not need SRP.
       const choices = offered.filter(isFirstFactor).filter((factor) => factor !== 'PASSWORD_SRP')
       return keep({ step: 'CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION', choices })
     }
@@ -106,34 +107,34 @@ export async function nextStep(
   }
 }
 
-/** Begins the set-up of an authenticator app in the middle of a sign-in. */
+/** Starts the setup of an authenticator app during a sign-in. */
 async function beginTotp(
-  { username, session }: { username: string; session: string },
+  { username, challengeSession }: { username: string; challengeSession: string },
   identity: Identity,
   address: string,
-): Promise<Asked> {
-  const { SecretCode, Session } = await identity.call('AssociateSoftwareToken', { Session: session }, address)
+): Promise<NextStep> {
+  const { SecretCode, Session } = await identity.call('AssociateSoftwareToken', { Session: challengeSession }, address)
   return {
     shown: { step: 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP', secret: SecretCode, uri: totpUri(SecretCode, username) },
     kept: {
       username,
       challenge: 'MFA_SETUP',
-      session: Session ?? session,
+      session: Session ?? challengeSession,
       step: 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP',
     },
   }
 }
 
-/** Answers the step that the cookie holds. @returns the service's answer, or what our own step leads to. */
+/** Responds to the step in the cookie. @returns the service's response, or the BFF's own next step. */
 export async function answerStep(
   kept: StepCookie,
   given: Answer,
   identity: Identity,
   address: string,
-): Promise<{ answer: AuthAnswer } | { asked: Asked }> {
-  const { challenge, session } = kept
-  const respond = async (responses: Record<string, string>, changed: { session?: string } = {}) => ({
-    answer: await identity.respond({ ...kept, ...changed }, responses, address),
+): Promise<{ answer: AuthAnswer } | { next: NextStep }> {
+  const { challenge, username, session: challengeSession } = kept
+  const respond = async (responses: Record<string, string>, newSession = challengeSession) => ({
+    answer: await identity.respond({ challenge, username, challengeSession: newSession }, responses, address),
   })
   const text = typeof given.answer === 'string' ? given.answer : JSON.stringify(given.answer)
   const choice = text.trim()
@@ -161,23 +162,23 @@ export async function answerStep(
       if (kept.step === 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP') {
         const verified = await identity.call(
           'VerifySoftwareToken',
-          { Session: session, UserCode: readCode(text) },
+          { Session: challengeSession, UserCode: readCode(text) },
           address,
         )
-        return respond({}, { session: verified.Session ?? session })
+        return respond({}, verified.Session)
       }
       if (mfaChallengeOf(choice) === 'EMAIL_OTP') {
         const step = 'CONTINUE_SIGN_IN_WITH_EMAIL_SETUP' as const
-        return { asked: { shown: { step }, kept: { ...kept, step } } }
+        return { next: { shown: { step }, kept: { ...kept, step } } }
       }
-      return { asked: await beginTotp(kept, identity, address) }
+      return { next: await beginTotp({ username, challengeSession }, identity, address) }
     }
     case 'SELECT_CHALLENGE': {
-      // Choosing the password asks for it first; the service wants both in one answer.
+      // The service expects the choice and the password in one response, so the BFF asks for the password first.
       if (kept.step === 'CONFIRM_SIGN_IN_WITH_PASSWORD') return respond({ ANSWER: 'PASSWORD', PASSWORD: text })
       if (choice === 'PASSWORD' || choice === 'PASSWORD_SRP') {
         const step = 'CONFIRM_SIGN_IN_WITH_PASSWORD' as const
-        return { asked: { shown: { step }, kept: { ...kept, step } } }
+        return { next: { shown: { step }, kept: { ...kept, step } } }
       }
       return respond({ ANSWER: choice })
     }

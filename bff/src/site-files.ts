@@ -28,39 +28,39 @@ const types: Record<string, string> = {
   '.xml': 'application/xml; charset=utf-8',
 }
 
-/** What `Accept-Encoding` calls each, best first. */
+/** The content encodings, best first. */
 const encodings = ['br', 'gzip'] as const
 type Encoding = (typeof encodings)[number]
 
-/** Something that is served as it is, with its smaller forms where it has them. */
+/** A static file with its compressed variants. */
 export class SiteFile {
   readonly type: string
   readonly cacheControl: string
   readonly etag: string
-  /** A document's own, where it has one. */
+  /** Only for documents and pictures. */
   readonly contentSecurityPolicy: string | undefined
   readonly #content: Buffer
-  readonly #smaller: Partial<Record<Encoding, Buffer>>
+  readonly #variants: Partial<Record<Encoding, Buffer>>
 
   constructor(
     content: Buffer,
     options: {
       type: string
       cacheControl: string
-      smaller?: Partial<Record<Encoding, Buffer>>
+      variants?: Partial<Record<Encoding, Buffer>>
       contentSecurityPolicy?: string
     },
   ) {
     this.#content = content
-    this.#smaller = options.smaller ?? {}
+    this.#variants = options.variants ?? {}
     this.type = options.type
     this.cacheControl = options.cacheControl
     this.contentSecurityPolicy = options.contentSecurityPolicy
-    // Weak: one for all of its forms.
+    // Weak, because it is the same for all variants.
     this.etag = `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
   }
 
-  /** The answer to a request: 304 and nothing where the asker has it already, and the smallest form that it takes. */
+  /** The response to a request: 304 if the client has it already, otherwise the best accepted variant. */
   answer(request: { acceptEncoding: string | undefined; ifNoneMatch: string | undefined }): {
     status: 200 | 304
     headers: Record<string, string>
@@ -69,23 +69,23 @@ export class SiteFile {
     const headers: Record<string, string> = {
       'cache-control': this.cacheControl,
       etag: this.etag,
-      ...(Object.keys(this.#smaller).length > 0 ? { vary: 'accept-encoding' } : {}),
+      ...(Object.keys(this.#variants).length > 0 ? { vary: 'accept-encoding' } : {}),
       ...(this.contentSecurityPolicy ? { 'content-security-policy': this.contentSecurityPolicy } : {}),
     }
     const known = request.ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^(?!W\/)/, 'W/'))
     if (known?.includes(this.etag)) return { status: 304, headers, body: undefined }
     headers['content-type'] = this.type
-    const encoding = encodings.find((name) => this.#smaller[name] && takes(request.acceptEncoding, name))
+    const encoding = encodings.find((name) => this.#variants[name] && accepts(request.acceptEncoding, name))
     if (!encoding) return { status: 200, headers, body: this.#content }
-    return { status: 200, headers: { ...headers, 'content-encoding': encoding }, body: this.#smaller[encoding] }
+    return { status: 200, headers: { ...headers, 'content-encoding': encoding }, body: this.#variants[encoding] }
   }
 }
 
-/** Sends a file in answer to a request for it. */
+/** Sends a file as the response. */
 export function sendFile(request: FastifyRequest, reply: FastifyReply, file: SiteFile, status?: 404): FastifyReply {
   const answer = file.answer({
     acceptEncoding: request.headers['accept-encoding'],
-    // Nothing is "not modified" at an address that has nothing.
+    // A 404 must not become a 304.
     ifNoneMatch: status === 404 ? undefined : request.headers['if-none-match'],
   })
   return reply
@@ -94,32 +94,32 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, file: Sit
     .send(answer.body)
 }
 
-function takes(acceptEncoding = '', encoding: Encoding): boolean {
+function accepts(acceptEncoding = '', encoding: Encoding): boolean {
   return acceptEncoding.split(',').some((part) => {
     const [name, ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
     return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
   })
 }
 
-/** Quick enough to be made when a document is first asked for; files come with theirs. */
-function compressed(content: Buffer): Partial<Record<Encoding, Buffer>> {
+/** Fast enough for the first request of a document; files are compressed by the build. */
+function compress(content: Buffer): Partial<Record<Encoding, Buffer>> {
   return {
     br: brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 7 } }),
     gzip: gzipSync(content, { level: 9 }),
   }
 }
 
-/** A picture has its own colours and lines in it, and nothing else. */
+/** Pictures contain inline styles, and load nothing. */
 const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'"
 
 const sha256 = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Texts in attributes as the browser hears them. */
+/** Decodes the entities in attributes, because the browser hashes their decoded value. */
 const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" }
 const unescaped = (text: string) =>
   text.replaceAll(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => entities[entity] ?? entity)
 
-/** What a document may run and be set in beside files: exactly the scripts and style attributes that it was built with. */
+/** The hashes of the inline scripts and style attributes that a document was built with. */
 function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
   const scripts = [...html.matchAll(/<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)<\/script>/gs)]
   const styles = [...html.matchAll(/<[a-z][^>]*? style="([^"]*)"/g)]
@@ -130,17 +130,17 @@ function inlineHashes(html: string): { scripts: string[]; styles: string[] } {
   }
 }
 
-/** What is known today of a page that was built before. */
-export interface Today {
-  /** The page's markup, with the data. */
+/** A page rendered with current data. */
+export interface RenderedPage {
+  /** The page's markup. */
   markup: string
-  /** The data, for the browser that takes it over. */
+  /** The data for hydration. */
   data: PageData
-  /** Markup for the document's head that runs nothing. */
+  /** Markup for the document's head, without scripts that run. */
   head: string
 }
 
-/** A page's document: as it was built, and with what is known today. */
+/** A page's document: as built, or rendered with current data. */
 export class SiteDocument {
   readonly #html: string
   readonly #policyOf: PolicyOf
@@ -156,7 +156,7 @@ export class SiteDocument {
     return this.#asBuilt
   }
 
-  fileOfToday({ markup, data, head }: Today): SiteFile {
+  renderedFile({ markup, data, head }: RenderedPage): SiteFile {
     const [before, after] = applicationMarkers
     const start = this.#html.indexOf(before) + before.length
     const top = this.#html.slice(0, start)
@@ -170,7 +170,7 @@ export class SiteDocument {
     return new SiteFile(content, {
       type: types['.html'] ?? '',
       cacheControl: 'no-cache',
-      smaller: compressed(content),
+      variants: compress(content),
       contentSecurityPolicy: this.#policyOf(inlineHashes(html)),
     })
   }
@@ -179,36 +179,36 @@ export class SiteDocument {
 type PolicyOf = (hashes: { scripts: string[]; styles: string[] }) => string
 
 export interface SiteFiles {
-  /** By the address, `/assets/main.js`. */
+  /** Keyed by path, such as `/assets/main.js`. */
   files: ReadonlyMap<string, SiteFile>
   documents: ReadonlyMap<PagePath, SiteDocument>
   notFound: SiteDocument
   renderApplication: RenderApplication
 }
 
-/** A file of a build, served as its name says. */
-export function fileNamed(name: string, content: Buffer, smaller: Partial<Record<Encoding, Buffer>>): SiteFile {
+/** A file of a build, with the headers that follow from its name. */
+export function fileNamed(name: string, content: Buffer, variants: Partial<Record<Encoding, Buffer>>): SiteFile {
   const extension = extname(name)
   return new SiteFile(content, {
     type: types[extension] ?? '',
     ...(extension === '.svg' ? { contentSecurityPolicy: picturePolicy } : {}),
     cacheControl: hashedName.test(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
-    smaller,
+    variants,
   })
 }
 
-/** Reads the built site into memory: it is small, and asked for all the time. */
+/** Reads the built site into memory, since it is small and requested all the time. */
 export async function readSiteFiles(folder: string, siteUrl: string, policyOf: PolicyOf): Promise<SiteFiles> {
   const root = resolve(folder)
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const names = entries
     .filter((entry) => entry.isFile() && extname(entry.name) in types)
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    // What renders the pages is nobody's to load.
+    // The server's renderer is not public.
     .filter((name) => !name.startsWith('server/'))
   const all = new Set(entries.map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/')))
   const read = (name: string) => readFile(join(root, name))
-  // The site's own address is known only here.
+  // The site's URL is not known at build time.
   const readText = async (name: string) => (await readFile(join(root, name), 'utf8')).replaceAll(buildOrigin, siteUrl)
 
   const files = new Map<string, SiteFile>()
@@ -216,13 +216,13 @@ export async function readSiteFiles(folder: string, siteUrl: string, policyOf: P
     const extension = extname(name)
     const addressed = extension === '.xml' || extension === '.txt'
     const content = addressed ? Buffer.from(await readText(name)) : await read(name)
-    const smaller = addressed
-      ? compressed(content)
+    const variants = addressed
+      ? compress(content)
       : {
           ...(all.has(`${name}.br`) ? { br: await read(`${name}.br`) } : {}),
           ...(all.has(`${name}.gz`) ? { gzip: await read(`${name}.gz`) } : {}),
         }
-    files.set(`/${name}`, fileNamed(name, content, smaller))
+    files.set(`/${name}`, fileNamed(name, content, variants))
   }
   const document = async (name: string) => new SiteDocument(await readText(name), policyOf)
   const documents = new Map<PagePath, SiteDocument>()
@@ -234,10 +234,10 @@ export async function readSiteFiles(folder: string, siteUrl: string, policyOf: P
   return { files, documents, notFound: await document('404.html'), renderApplication }
 }
 
-/** Named by what is in it: under this name it never changes. */
+/** A name with a content hash, under which the file never changes. */
 const hashedName = /-[\w-]{8}\.\w+$/
 
-/** Whether it is in a build's folder of such files, at an address that names nothing outside of it. */
+/** Whether the path is a hashed file in a build's assets folder, and nothing outside of it. */
 export function isHashedAsset(path: string): boolean {
   return /^assets\/[\w.-]+$/.test(path) && hashedName.test(path) && extname(path) in types
 }

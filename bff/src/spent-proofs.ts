@@ -1,18 +1,18 @@
-/** The proofs that were taken, so that none is taken twice. */
+/** The spent proofs, so that none is accepted twice. */
 export interface SpentProofs {
   /**
-   * Takes a proof, unless it was taken before.
-   * @param until when nobody would take it any more, in milliseconds: it need not be known for longer.
+   * Spends a proof. @returns false if it was spent before.
+   * @param until when the proof expires, in milliseconds: it can be forgotten then.
    */
   spend(proof: string, until: number): Promise<boolean>
 }
 
 /**
- * In the memory of this process. Each of several BFFs takes a proof once, so that it is good for as many requests as there are
- * BFFs; a store that they share would be another one of these.
+ * In the memory of this process, so that each of several BFFs accepts a proof once. A shared store would be another
+ * implementation.
  */
 export class SpentProofsInMemory implements SpentProofs {
-  /** By when they end, soonest first: all last as long from when they were given out. */
+  /** In order of expiry, because all proofs have the same lifetime. */
   readonly #spent = new Map<string, number>()
 
   async spend(proof: string, until: number): Promise<boolean> {

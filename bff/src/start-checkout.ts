@@ -11,34 +11,34 @@ import { DomainError } from '@robokids/runtime/errors'
 import { paymentLink } from './payment-pages.ts'
 import type { Services } from './upstream.ts'
 
-/** Billing is asked for a purchase; what it refuses of it stands in the parent's form without that word. */
+/** Maps the paths of billing's issues, which are about its `purchase`, to the fields of the parent's form. */
 function toFormError(error: unknown): unknown {
   if (!(error instanceof DomainError) || !error.issues) return error
   const issues = error.issues.map((issue) => ({ ...issue, path: issue.path.replace(/^purchase\./, '') }))
   return new DomainError(error.code, error.message, issues, error.details)
 }
 
-interface StartedBy {
-  /** Who goes on to pay. */
-  asker: RenewHold
+interface CheckoutOptions {
+  /** Who is about to pay. */
+  requester: RenewHold
   agreed?: AgreementTerms | undefined
-  /** Where it is asked for, as `blockOf` writes it. */
+  /** The requester's network, as formatted by `blockOf`. */
   network: string
   siteUrl: string
 }
 
 /**
- * Leads a registration to where it is paid: creates its checkout or finds the open one. Enrollment sees to it that its seats are
- * held: for long enough to come there, and, before the page is opened (`paymentLink`), for as long as it can be paid. Of
- * one that was there already it is asked that before billing is asked: the end of an older checkout, of which that may hear,
- * does not end the hold then. One that is paid leads to its confirmation page. Safe to repeat.
- * @param agreed what the page showed. Where it costs something else by now, the seats stay held for whoever agrees to that.
+ * Returns the link for paying a registration: creates its checkout or finds the open one. The seats are held until the page can
+ * be opened, and from then on (`paymentLink`) for the page's lifetime. The hold of an existing registration is renewed before
+ * billing is called, so that the end of an older checkout does not end it. A paid registration leads to its confirmation page.
+ * Idempotent.
+ * @param agreed the price that the page showed. If it has changed, the seats stay held while the parent decides.
  * @throws DomainError `class_full`, `already_registered`, `registration_closed`, `price_changed`, `too_many_unpaid`, `upstream_unavailable`
  */
 export async function startCheckout(
   { enrollment, billing }: Services,
   registration: HeldRegistration,
-  { asker, agreed, network, siteUrl }: StartedBy,
+  { requester, agreed, network, siteUrl }: CheckoutOptions,
 ): Promise<RegisterResponse> {
   const { registrationId, status } = registration
   const confirmation = { checkoutUrl: `${siteUrl}/robokids/success?reference=${registrationId}`, registrationId }
@@ -48,13 +48,13 @@ export async function startCheckout(
   }
   const hold = (body: RenewHold = {}) =>
     enrollment.call('POST', `/registrations/${registrationId}/hold`, {
-      body: { ...body, ...asker, network },
+      body: { ...body, ...requester, network },
       answer: registrationSchema,
     })
   const held = registration.isNew ? registration : await hold()
   const checkout = await billing
     .call('POST', '/checkouts', {
-      // A billing of the version before believes all of it; the present one asks enrollment.
+      // A billing of the previous version trusts all of it; the current one asks enrollment.
       body: { purchase: registrationFactsSchema.parse(held), agreed },
       answer: checkoutSchema,
     })
@@ -62,8 +62,8 @@ export async function startCheckout(
       throw toFormError(error)
     })
   if (checkout.checkoutUrl === null) {
-    // A checkout is bound to a renewed hold when its page is opened. That of a payment that takes days has been: it is bound here,
-    // so that the hold ends when the payment fails.
+    // A checkout is bound to a renewed hold when its page is opened. The page of a processing payment was opened before, so the
+    // checkout is bound here: the hold ends if the payment fails.
     const isRenewed = held.heldUntil !== registration.heldUntil
     if (checkout.status === 'processing' && isRenewed) await hold({ attemptId: checkout.attemptId })
     return confirmation

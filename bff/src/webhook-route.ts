@@ -6,7 +6,7 @@ import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
 import type { Services } from './upstream.ts'
 
-/** Whether billing has refused a notice for its signature. */
+/** Whether billing rejected a webhook event because of its signature. */
 function isUnsigned(body: Buffer): boolean {
   try {
     return errorBodySchema.safeParse(JSON.parse(body.toString())).data?.code === 'signature_invalid'
@@ -16,12 +16,13 @@ function isUnsigned(body: Buffer): boolean {
 }
 
 /**
- * Hands the payment provider's notices to billing byte for byte: their signature is over the raw body. What carries none is
- * refused before its body is read, and a network that sends many whose signature is wrong is not listened to for a while.
+ * Forwards the payment provider's webhook events to billing byte for byte, because the signature is over the raw body. Requests
+ * without a signature are rejected before their body is read, and a network that sends many wrong ones is blocked for a while.
  */
 export function webhookRoute(http: Http, context: Context<Config>, { billing }: Services): void {
   const limit = new GuessLimit(context, { what: 'webhook_signature', perNetwork: 30, windowMs: 60_000 })
-  const refusal = () => new DomainError('signature_invalid', 'The signature does not fit the body, or is too old.')
+  const signatureInvalid = () =>
+    new DomainError('signature_invalid', 'The signature does not fit the body, or is too old.')
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: 1 << 20 }, (_request, body, done) => {
     done(null, body)
@@ -31,7 +32,7 @@ export function webhookRoute(http: Http, context: Context<Config>, { billing }: 
     {
       onRequest: (request, _reply, next) => {
         if (limit.isBlocked(request) || !/\bv1=/.test(String(request.headers['stripe-signature'] ?? '')))
-          throw limit.countWrong(request, refusal())
+          throw limit.countWrong(request, signatureInvalid())
         next()
       },
     },
@@ -42,7 +43,7 @@ export function webhookRoute(http: Http, context: Context<Config>, { billing }: 
       }
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const answer = await billing.raw('POST', '/webhooks/stripe', { headers, body })
-      if (answer.status === 400 && isUnsigned(answer.body)) throw limit.countWrong(request, refusal())
+      if (answer.status === 400 && isUnsigned(answer.body)) throw limit.countWrong(request, signatureInvalid())
       return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
     },
   )

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 
-/** What a promise comes to; undefined where that takes longer. @throws what it is rejected with by then */
+/** Resolves with a promise's value, or with undefined after `ms`. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   const late = new AbortController()
   try {

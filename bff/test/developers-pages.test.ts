@@ -4,7 +4,7 @@ import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startFront } from './front.ts'
+import { startBff } from './fixture.ts'
 
 let bed: TestBed
 beforeAll(async () => {
@@ -14,8 +14,8 @@ afterAll(() => bed.stop())
 
 const secret = () => randomBytes(24).toString('base64url')
 
-describe('the page that shows the parts of pages', () => {
-  it('is there where the site is developed, and is not found in production', async () => {
+describe('the design system page', () => {
+  it('is served in development, and not found in production', async () => {
     const WEB_DIST = join(root, 'web/dist')
     const production = {
       APP_ENV: 'production',
@@ -29,7 +29,7 @@ describe('the page that shows the parts of pages', () => {
       TRUST_PROXY: '10.1.0.0/16',
     }
     const statuses = async (env: Record<string, string>) => {
-      const { url } = await startFront(bed, { WEB_DIST, ...env })
+      const { url } = await startBff(bed, { WEB_DIST, ...env })
       const answers = await Promise.all(['/design-system', '/privacy'].map((path) => fetch(url + path)))
       return answers.map(({ status }) => status)
     }

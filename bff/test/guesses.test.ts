@@ -6,7 +6,7 @@ import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { notifications } from '../../services/notifications/src/app.ts'
 import { localSealingKeys } from '@robokids/runtime/seal'
-import { startFront, StubService } from './front.ts'
+import { startBff, StubService } from './fixture.ts'
 
 let bed: TestBed
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => bed.stop())
 
 const behindProxy = { TRUST_PROXY: '127.0.0.1', RATE_LIMIT_READS: '100000', RATE_LIMIT_WRITES: '100000' }
 
-/** Asks as a visitor at an address, through a proxy. */
+/** Sends requests from an address, through a proxy. */
 function from(url: string, address: string) {
   return async (path: string, init: { method?: string; headers?: Record<string, string>; body?: string } = {}) => {
     const answer = await fetchProven(url + path, {
@@ -36,8 +36,8 @@ async function metric(url: string, what: string, outcome: string): Promise<numbe
   )
 }
 
-const doors: [string, () => Promise<{ url: string }>, string][] = [
-  ['the BFF', () => startFront(bed, behindProxy), '/admin/system'],
+const targets: [string, () => Promise<{ url: string }>, string][] = [
+  ['the BFF', () => startBff(bed, behindProxy), '/admin/system'],
   [
     'a service',
     () =>
@@ -50,10 +50,10 @@ const doors: [string, () => Promise<{ url: string }>, string][] = [
   ],
 ]
 
-describe.each(doors)('the admin secret of %s', (_name, start, path) => {
+describe.each(targets)('the admin secret of %s', (_name, start, path) => {
   const guess = (secret: string) => ({ headers: { 'x-admin-secret': secret } })
 
-  it('cannot be tried out: after some tries a network is not listened to, not even with the right one', async () => {
+  it('cannot be guessed: after some attempts a network is blocked, even with the correct secret', async () => {
     const { url } = await start()
     const attacker = from(url, '198.51.100.1')
     const statuses = []
@@ -66,20 +66,20 @@ describe.each(doors)('the admin secret of %s', (_name, start, path) => {
     expect(await metric(url, 'admin_secret', 'limited')).toBe(21)
   })
 
-  it('lets an operator in who has it, whatever others guess from however many networks', async () => {
+  it('is accepted from an operator while others guess from many networks', async () => {
     const { url } = await start()
     const statuses = new Map<number, number>()
     for (let n = 0; n < 400; n += 1) {
       const { status } = await from(url, `2001:db8:${n % 200}::1`)(path, guess(`wrong-${n}`))
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
-    // Each network has a first try; once all together have had a hundred, none has a second one.
+    // Each network has a first attempt; after a hundred attempts in total, none has a second one.
     expect(Object.fromEntries(statuses)).toEqual({ 401: 200, 429: 200 })
     for (let n = 0; n < 20; n += 1)
       expect((await from(url, '203.0.113.7')(path, guess('local-admin'))).status).toBe(200)
   })
 
-  it('lets an operator in from the network of the system itself, though somebody guesses there', async () => {
+  it('is accepted from the internal network even if somebody guesses there', async () => {
     const { url } = await start()
     const statuses = []
     for (let n = 0; n < 12; n += 1) statuses.push((await fetch(url + path, guess(`wrong-${n}`))).status)
@@ -93,15 +93,15 @@ const signed = (body: string, secret = 'whsec_wrong') => {
   return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`
 }
 
-describe('webhooks that nobody signed', () => {
-  it('never reach billing without a signature, and are limited, while the provider’s own come through', async () => {
+describe('unsigned webhooks', () => {
+  it('never reach billing, and are limited, while the provider’s own pass', async () => {
     const billing = await StubService.start()
     onTestFinished(() => billing.stop())
     billing.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end('{"received":"handled"}')
     })
-    const { url } = await startFront(bed, { ...behindProxy, BILLING_URL: billing.url })
+    const { url } = await startBff(bed, { ...behindProxy, BILLING_URL: billing.url })
     const post = (address: string, signature?: string) =>
       from(url, address)('/webhooks/stripe', {
         method: 'POST',
@@ -111,21 +111,21 @@ describe('webhooks that nobody signed', () => {
     const statuses = []
     for (let n = 0; n < 50; n += 1) statuses.push((await post('198.51.100.2')).status)
     expect(statuses).toEqual([...Array.from({ length: 30 }, () => 400), ...Array.from({ length: 20 }, () => 429)])
-    expect(billing.asked).toEqual([])
+    expect(billing.requests).toEqual([])
     expect((await post('203.0.113.9', signed('{}'))).status).toBe(200)
-    expect(billing.asked).toEqual(['POST /webhooks/stripe'])
+    expect(billing.requests).toEqual(['POST /webhooks/stripe'])
     expect(await metric(url, 'webhook_signature', 'wrong')).toBe(30)
     expect(await metric(url, 'webhook_signature', 'limited')).toBe(20)
   })
 
-  it('are limited too where they carry a wrong signature', async () => {
+  it('are also limited if they have a wrong signature', async () => {
     const billing = await StubService.start()
     onTestFinished(() => billing.stop())
     billing.answer((_request, response) => {
       response.writeHead(400, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ code: 'signature_invalid', message: 'No.', requestId: 'stub' }))
     })
-    const { url } = await startFront(bed, { ...behindProxy, BILLING_URL: billing.url })
+    const { url } = await startBff(bed, { ...behindProxy, BILLING_URL: billing.url })
     const post = () =>
       from(url, '198.51.100.3')('/webhooks/stripe', {
         method: 'POST',
@@ -135,12 +135,12 @@ describe('webhooks that nobody signed', () => {
     const statuses = []
     for (let n = 0; n < 40; n += 1) statuses.push((await post()).status)
     expect(statuses).toEqual([...Array.from({ length: 30 }, () => 400), ...Array.from({ length: 10 }, () => 429)])
-    // From then on they are not even read.
-    expect(billing.asked).toHaveLength(30)
+    // After that, they are rejected unread.
+    expect(billing.requests).toHaveLength(30)
   })
 })
 
-/** What is asked for with a reference: the address, by what way, and the service behind it. */
+/** The routes with a reference: method, path, and the service behind it. */
 const pages: [string, string, string][] = [
   ['GET', '/api/registrations/:reference', 'ENROLLMENT_URL'],
   ['GET', '/api/registrations/:reference/calendar.ics', 'ENROLLMENT_URL'],
@@ -155,12 +155,12 @@ const pages: [string, string, string][] = [
   ['POST', '/api/shop/notices/:reference/removal', 'NOTIFICATIONS_URL'],
 ]
 
-/** Which lead on to a payment page, or back to where it can be asked for. */
+/** The routes that redirect to a payment page, or back to where one can be requested. */
 const paymentPages = ['/api/registrations/:reference/pay/:page', '/api/membership-checkouts/:reference/pay/:page']
 
 describe('a reference', () => {
-  /** A front before a service that knows nothing. */
-  async function frontBefore(setting: string) {
+  /** Starts a BFF with services that have no records. */
+  async function startWithoutRecords(setting: string) {
     const service = await StubService.start()
     onTestFinished(() => service.stop())
     service.answer((_request, response) => {
@@ -168,7 +168,7 @@ describe('a reference', () => {
       const body = { code: 'registration_not_found', message: 'We do not know that one.', requestId: 'stub' }
       response.end(JSON.stringify(body))
     })
-    const { url } = await startFront(bed, {
+    const { url } = await startBff(bed, {
       ...behindProxy,
       ENROLLMENT_URL: service.url,
       BILLING_URL: service.url,
@@ -177,13 +177,13 @@ describe('a reference', () => {
     return { url, service, setting }
   }
   const routes = async () => {
-    const { routes } = await startFront(bed, behindProxy)
+    const { routes } = await startBff(bed, behindProxy)
     return routes.filter(({ url }) => url.includes(':reference') && url.startsWith('/api/'))
   }
 
-  it('is not tried out from the networks of one IPv6 /48 in turn, and each address of IPv4 has its own tries', async () => {
-    const { url } = await frontBefore('')
-    const tries = async (addressOf: (nth: number) => string) => {
+  it('cannot be guessed from the networks of one IPv6 /48 in turn, but each IPv4 address has its own attempts', async () => {
+    const { url } = await startWithoutRecords('')
+    const attempts = async (addressOf: (nth: number) => string) => {
       const statuses = new Map<number, number>()
       for (let nth = 0; nth < 350; nth += 1) {
         const { status } = await from(url, addressOf(nth % 10))(`/api/registrations/${randomUUIDv7()}`)
@@ -191,13 +191,13 @@ describe('a reference', () => {
       }
       return Object.fromEntries(statuses)
     }
-    expect(await tries((nth) => `2001:db8:5:${nth}::1`)).toEqual({ 404: 320, 429: 30 })
-    expect(await tries((nth) => `203.0.113.${nth + 1}`)).toEqual({ 404: 350 })
-    // Those of another /48 have their own as well.
-    expect(await tries((nth) => `2001:db8:${nth + 6}::1`)).toEqual({ 404: 350 })
+    expect(await attempts((nth) => `2001:db8:5:${nth}::1`)).toEqual({ 404: 320, 429: 30 })
+    expect(await attempts((nth) => `203.0.113.${nth + 1}`)).toEqual({ 404: 350 })
+    // Other /48s have their own attempts as well.
+    expect(await attempts((nth) => `2001:db8:${nth + 6}::1`)).toEqual({ 404: 350 })
   })
 
-  it('is what these addresses are asked with, and no others', async () => {
+  it('is part of exactly these routes', async () => {
     const known = [...pages.map(([method, path]) => `${method} ${path}`), ...paymentPages.map((path) => `GET ${path}`)]
     const found = (await routes()).flatMap(({ method, url }) =>
       [method]
@@ -209,9 +209,9 @@ describe('a reference', () => {
   })
 
   it.each(pages)(
-    'gets the same answer of %s %s, by the same way, malformed or unknown',
+    'gets the same response from %s %s, by the same path, malformed or unknown',
     async (method, path, setting) => {
-      const { url, service } = await frontBefore(setting)
+      const { url, service } = await startWithoutRecords(setting)
       const answers = []
       for (const reference of [
         randomUUIDv7(),
@@ -222,42 +222,46 @@ describe('a reference', () => {
         '%00',
         randomUUIDv7().slice(1),
       ]) {
-        const before = service.asked.length
+        const before = service.requests.length
         const address = path.replace(':reference', reference)
         const { status, body, headers } = await from(url, '198.51.100.9')(address, {
           method,
           headers: { 'x-api-key': 'robokids-web' },
         })
-        const { requestId: _, ...said } = body()
-        const asked = service.asked
+        const { requestId: _, ...content } = body()
+        const requests = service.requests
           .slice(before)
-          // How hot it runs, which is asked now and then.
+          // Fetched occasionally, for the proofs of work.
           .filter((one) => !one.endsWith('/unpaid-seats'))
           .map((one) => one.replace(/[0-9a-f-]{36}/, ':id'))
-        answers.push({ status, said, asked: asked.toSorted(), type: headers.get('content-type') })
+        answers.push({ status, content, requests: requests.toSorted(), type: headers.get('content-type') })
       }
       expect(answers[0]).toMatchObject({ status: 404 })
-      expect(answers[0]?.asked.length).toBeGreaterThan(0)
+      expect(answers[0]?.requests.length).toBeGreaterThan(0)
       for (const answer of answers) expect(answer).toEqual(answers[0])
     },
   )
 
-  it.each(paymentPages)('leads back by %s, by the same way, malformed or unknown', async (path) => {
-    const { url, service } = await frontBefore('')
+  it.each(paymentPages)('redirects back from %s, by the same path, malformed or unknown', async (path) => {
+    const { url, service } = await startWithoutRecords('')
     const answers = []
     for (const reference of [randomUUIDv7(), randomUUID(), 'none', "'--", '%00']) {
-      const before = service.asked.length
+      const before = service.requests.length
       const address = path.replace(':reference', reference).replace(':page', 'cs_1')
       const { status, headers } = await from(url, '198.51.100.9')(address)
       const to = decodeURIComponent(headers.get('location') ?? '').replace(decodeURIComponent(reference), ':reference')
-      answers.push({ status, to, asked: service.asked.slice(before).map((one) => one.replace(/[0-9a-f-]{36}/, ':id')) })
+      answers.push({
+        status,
+        to,
+        requests: service.requests.slice(before).map((one) => one.replace(/[0-9a-f-]{36}/, ':id')),
+      })
     }
-    expect(answers[0]).toMatchObject({ status: 303, asked: [expect.any(String)] })
+    expect(answers[0]).toMatchObject({ status: 303, requests: [expect.any(String)] })
     for (const answer of answers) expect(answer).toEqual(answers[0])
   })
 
-  it('cannot be tried out from one network, and others look at their pages meanwhile', async () => {
-    const { url } = await frontBefore('ENROLLMENT_URL')
+  it('cannot be guessed from one network, while others still see their pages', async () => {
+    const { url } = await startWithoutRecords('ENROLLMENT_URL')
     const statuses = []
     for (let n = 0; n < 50; n += 1)
       statuses.push((await from(url, '198.51.100.4')(`/api/orders/${randomUUIDv7()}`)).status)
@@ -266,8 +270,8 @@ describe('a reference', () => {
     expect(await metric(url, 'reference', 'limited')).toBe(10)
   })
 
-  it('is not gone without by trying out who has signed nothing yet: that is limited with it', async () => {
-    const { url, service } = await frontBefore('ENROLLMENT_URL')
+  it('cannot be bypassed by guessing the details of unsigned waivers, which share the limit', async () => {
+    const { url, service } = await startWithoutRecords('ENROLLMENT_URL')
     const sign = (address: string) =>
       from(url, address)('/api/waivers', {
         method: 'POST',
@@ -285,30 +289,30 @@ describe('a reference', () => {
     const statuses = answers.map(({ status }) => status)
     expect(statuses).toEqual([...Array.from({ length: 40 }, () => 404), ...Array.from({ length: 10 }, () => 429)])
     expect(answers[0]?.body().message).toBe('We do not know that one.')
-    expect(service.asked.filter((one) => one === 'POST /waivers')).toHaveLength(40)
+    expect(service.requests.filter((one) => one === 'POST /waivers')).toHaveLength(40)
     expect((await sign('203.0.113.5')).status).toBe(404)
   })
 
-  it('that was found before is found however many others are tried out from its family’s network', async () => {
+  it('that was found before stays accessible, however many guesses come from its family’s network', async () => {
     const own = randomUUIDv7()
     const other = randomUUIDv7()
     const notice = { sku: 'robot-spider', productName: 'Spider', status: 'confirmed' }
     const service = await StubService.start()
     onTestFinished(() => service.stop())
     service.answer((request, response) => {
-      const isThere = [own, other].some((id) => request.url?.includes(id) === true)
-      response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' })
+      const exists = [own, other].some((id) => request.url?.includes(id) === true)
+      response.writeHead(exists ? 200 : 404, { 'content-type': 'application/json' })
       const unknown = { code: 'notice_not_found', message: 'Unknown.', requestId: 'stub' }
-      response.end(JSON.stringify(isThere ? notice : unknown))
+      response.end(JSON.stringify(exists ? notice : unknown))
     })
-    const { url } = await startFront(bed, { ...behindProxy, NOTIFICATIONS_URL: service.url })
-    const ask = (id: string) => from(url, '198.51.100.5')(`/api/shop/notices/${id}`)
-    expect((await ask(own)).status).toBe(200)
-    for (let n = 0; n < 60; n += 1) await ask(randomUUIDv7())
-    for (let n = 0; n < 20; n += 1) expect((await ask(own)).status).toBe(200)
-    const asked = service.asked.length
-    expect((await ask(other)).status).toBe(429)
-    expect(service.asked).toHaveLength(asked)
+    const { url } = await startBff(bed, { ...behindProxy, NOTIFICATIONS_URL: service.url })
+    const send = (id: string) => from(url, '198.51.100.5')(`/api/shop/notices/${id}`)
+    expect((await send(own)).status).toBe(200)
+    for (let n = 0; n < 60; n += 1) await send(randomUUIDv7())
+    for (let n = 0; n < 20; n += 1) expect((await send(own)).status).toBe(200)
+    const requests = service.requests.length
+    expect((await send(other)).status).toBe(429)
+    expect(service.requests).toHaveLength(requests)
     await eventually(async () => (await from(url, '203.0.113.5')(`/api/shop/notices/${other}`)).status === 200)
   })
 })

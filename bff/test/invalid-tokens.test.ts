@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { startFront, StubService } from './front.ts'
+import { startBff, StubService } from './fixture.ts'
 
 let bed: TestBed
 beforeAll(async () => {
@@ -13,16 +13,16 @@ const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const keySet = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] }
 
 it.each([
-  ['that nobody signed', { AccessToken: 'none.of.ours', RefreshToken: 'a-refresh-token' }],
-  ['of which one is missing', { AccessToken: 'none.of.ours' }],
-])('a sign-in that ends with tokens %s says so, and signs nobody in', async (_what, AuthenticationResult) => {
+  ['with an invalid signature', { AccessToken: 'none.of.ours', RefreshToken: 'a-refresh-token' }],
+  ['without a refresh token', { AccessToken: 'none.of.ours' }],
+])('a sign-in with tokens %s fails, and starts no session', async (_what, AuthenticationResult) => {
   const identity = await StubService.start()
   onTestFinished(() => identity.stop())
   identity.answer((incoming, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(incoming.method === 'GET' ? keySet : { AuthenticationResult }))
   })
-  const { url } = await startFront(bed, { IDENTITY_URL: identity.url, SITE_URL: 'http://localhost:3000' })
+  const { url } = await startBff(bed, { IDENTITY_URL: identity.url, SITE_URL: 'http://localhost:3000' })
   const answer = await fetch(`${url}/api/auth/sign-in`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', origin: 'http://localhost:3000' },

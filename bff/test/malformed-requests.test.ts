@@ -4,14 +4,14 @@ import { errorBodySchema, type ErrorCode } from '@robokids/contracts/errors'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { billing } from '../../services/billing/src/app.ts'
-import { startFront } from './front.ts'
+import { startBff } from './fixture.ts'
 
 let bed: TestBed
-let front: string
+let bff: string
 let service: string
 beforeAll(async () => {
   bed = await testBed()
-  front = (await startFront(bed, { SITE_URL: 'https://robokids.example' })).url
+  bff = (await startBff(bed, { SITE_URL: 'https://robokids.example' })).url
   const env = {
     STRIPE_SECRET_KEY: 'sk_test_abc',
     STRIPE_API_URL: 'http://127.0.0.1:9',
@@ -28,7 +28,7 @@ interface RawAnswer {
   body: string
 }
 
-/** Writes exactly these bytes, and reads until the other side closes. */
+/** Writes exactly these bytes, and reads until the server closes the connection. */
 async function write(url: string, ...parts: string[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -50,30 +50,35 @@ async function write(url: string, ...parts: string[]): Promise<RawAnswer> {
 const close = 'Host: robokids.example\r\nConnection: close\r\n'
 const json = `${close}X-Api-Key: robokids-web\r\nContent-Type: application/json\r\n`
 const malformed: [string, string, ErrorCode, number][] = [
-  ['what is no HTTP', 'hello\r\n\r\n', 'malformed_request', 400],
-  ['TLS to a port without', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\r\n\r\n', 'malformed_request', 400],
-  ['a method that is none', `FETCH / HTTP/1.1\r\n${close}\r\n`, 'malformed_request', 400],
-  ['a version that is none', `GET / HTTP/9.9\r\n${close}\r\n`, 'malformed_request', 400],
-  ['a header that is none', `GET / HTTP/1.1\r\n${close}no colon\r\n\r\n`, 'malformed_request', 400],
+  ['something other than HTTP', 'hello\r\n\r\n', 'malformed_request', 400],
+  ['TLS on a plain port', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\r\n\r\n', 'malformed_request', 400],
+  ['an invalid method', `FETCH / HTTP/1.1\r\n${close}\r\n`, 'malformed_request', 400],
+  ['an invalid version', `GET / HTTP/9.9\r\n${close}\r\n`, 'malformed_request', 400],
+  ['an invalid header', `GET / HTTP/1.1\r\n${close}no colon\r\n\r\n`, 'malformed_request', 400],
   ['a request without a Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 'malformed_request', 400],
   [
-    'two lengths of one body',
+    'two content lengths',
     `POST / HTTP/1.1\r\n${close}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
     'malformed_request',
     400,
   ],
   [
-    'a length beside chunks',
+    'a content length with chunks',
     `POST / HTTP/1.1\r\n${close}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     'malformed_request',
     400,
   ],
   ['a tunnel', `CONNECT robokids.example:443 HTTP/1.1\r\n${close}\r\n`, 'malformed_request', 400],
-  ['an address too long', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\n${close}\r\n`, 'headers_too_large', 431],
-  ['headers too long', `GET / HTTP/1.1\r\n${close}X-A: ${'a'.repeat(40_000)}\r\n\r\n`, 'headers_too_large', 431],
-  ['an address that cannot be read', `GET /%E0%A4%A HTTP/1.1\r\n${close}\r\n`, 'validation_failed', 400],
-  ['a method that nothing has', `PROPFIND / HTTP/1.1\r\n${close}\r\n`, 'not_found', 404],
-  ['an expectation of what is not there', `GET /nothing HTTP/1.1\r\n${close}Expect: magic\r\n\r\n`, 'not_found', 404],
+  ['a URL that is too long', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\n${close}\r\n`, 'headers_too_large', 431],
+  [
+    'headers that are too long',
+    `GET / HTTP/1.1\r\n${close}X-A: ${'a'.repeat(40_000)}\r\n\r\n`,
+    'headers_too_large',
+    431,
+  ],
+  ['a malformed URL', `GET /%E0%A4%A HTTP/1.1\r\n${close}\r\n`, 'validation_failed', 400],
+  ['an unsupported method', `PROPFIND / HTTP/1.1\r\n${close}\r\n`, 'not_found', 404],
+  ['an expectation for an unknown path', `GET /nothing HTTP/1.1\r\n${close}Expect: magic\r\n\r\n`, 'not_found', 404],
 ]
 const bodies: [string, string, ErrorCode, number][] = [
   ['bad JSON', `${json}Content-Length: 5\r\n\r\n{"a":`, 'malformed_body', 400],
@@ -84,7 +89,7 @@ const bodies: [string, string, ErrorCode, number][] = [
     'unsupported_media_type',
     415,
   ],
-  ['too large a body', `${json}Content-Length: 1000000\r\n\r\n`, 'payload_too_large', 413],
+  ['a body that is too large', `${json}Content-Length: 1000000\r\n\r\n`, 'payload_too_large', 413],
 ]
 
 const secured = [
@@ -106,49 +111,49 @@ function expectOurs(answer: RawAnswer, code: ErrorCode, status: number) {
   expect(answer.headers.get('cache-control')).toBe('no-store')
 }
 
-describe('what cannot be read', () => {
-  it.each(malformed)('is answered by the site as any other error: %s', async (_what, bytes, code, status) => {
-    const answer = await write(front, bytes)
+describe('a malformed request', () => {
+  it.each(malformed)('gets the site’s usual error format: %s', async (_what, bytes, code, status) => {
+    const answer = await write(bff, bytes)
     expectOurs(answer, code, status)
     expect(secured.filter((name) => !answer.headers.has(name))).toEqual([])
   })
 
-  it.each(bodies)('is answered by the site as any other error: %s', async (_what, rest, code, status) => {
-    const answer = await write(front, `POST /api/registrations HTTP/1.1\r\n${rest}`)
+  it.each(bodies)('gets the site’s usual error format: %s', async (_what, rest, code, status) => {
+    const answer = await write(bff, `POST /api/registrations HTTP/1.1\r\n${rest}`)
     expectOurs(answer, code, status)
     expect(secured.filter((name) => !answer.headers.has(name))).toEqual([])
   })
 
-  it.each(malformed)('is answered by a service as any other error: %s', async (_what, bytes, code, status) => {
+  it.each(malformed)('gets the usual error format from a service: %s', async (_what, bytes, code, status) => {
     expectOurs(await write(service, bytes), code, status)
   })
 
-  it.each(bodies)('is answered by a service as any other error: %s', async (_what, rest, code, status) => {
+  it.each(bodies)('gets the usual error format from a service: %s', async (_what, rest, code, status) => {
     expectOurs(await write(service, `POST /orders HTTP/1.1\r\n${rest}`), code, status)
   })
 
-  it('does not take the server down, however much of it comes on a connection', async () => {
+  it('does not take the server down, however much follows on the connection', async () => {
     const parts = Array.from({ length: 50 }, () => 'x'.repeat(10_000))
-    expectOurs(await write(front, 'hello\r\n\r\n', ...parts), 'malformed_request', 400)
-    expect((await fetch(`${front}/healthz`)).status).toBe(200)
+    expectOurs(await write(bff, 'hello\r\n\r\n', ...parts), 'malformed_request', 400)
+    expect((await fetch(`${bff}/healthz`)).status).toBe(200)
   })
 })
 
-describe('a request that does not arrive', () => {
-  it('is answered 408 by the site as any other error', async () => {
-    const slow = await startFront(bed, { SITE_URL: 'https://robokids.example', REQUEST_TIMEOUT_MS: '200' })
+describe('a request that never ends', () => {
+  it('gets 408 in the site’s usual error format', async () => {
+    const slow = await startBff(bed, { SITE_URL: 'https://robokids.example', REQUEST_TIMEOUT_MS: '200' })
     const answer = await write(slow.url, 'GET / HTTP/1.1\r\nHost: robokids.exa')
     expectOurs(answer, 'request_timeout', 408)
     expect(secured.filter((name) => !answer.headers.has(name))).toEqual([])
     const head = `POST /api/registrations HTTP/1.1\r\n${json}Content-Length: 50\r\n\r\n`
     expectOurs(await write(slow.url, `${head}{"guardian`), 'request_timeout', 408)
-    // Node's own limits are a minute.
+    // Node's default limits are a minute.
   }, 20_000)
 })
 
-describe('a fault of the site’s security', () => {
-  it('is told to whom the site says, in the form that tools read', async () => {
-    const { url } = await startFront(bed, {
+describe('GET /.well-known/security.txt', () => {
+  it('contains the contact for security reports in the standard format', async () => {
+    const { url } = await startBff(bed, {
       SITE_URL: 'https://robokids.example',
       SECURITY_EMAIL: 'us@robokids.example',
     })

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { ask, startFront, StubService } from './front.ts'
+import { send, startBff, StubService } from './fixture.ts'
 
 let bed: TestBed
 beforeAll(async () => {
@@ -13,8 +13,8 @@ const plans = (amount: number) => ({
   plans: [{ plan: 'monthly', amount, currency: 'usd', termsVersion: '1', terms: `$${amount}` }],
 })
 
-/** A BFF whose enrollment and billing answer what a test says. */
-async function front(answers: Record<string, unknown>) {
+/** Starts a BFF whose enrollment and billing respond as the test says. */
+async function startFixture(answers: Record<string, unknown>) {
   const service = await StubService.start()
   onTestFinished(() => service.stop())
   service.answer((incoming: IncomingMessage, response: ServerResponse) => {
@@ -22,15 +22,15 @@ async function front(answers: Record<string, unknown>) {
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer ?? { code: 'not_found', message: 'No.', requestId: 'stub' }))
   })
-  const running = await startFront(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
+  const running = await startBff(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
   return { service, url: running.url, answers }
 }
 
-describe('what the site offers', () => {
+describe('the site’s offers', () => {
   it.each(['/api/classes', '/api/shop', '/api/availableSlots', '/api/membership-plans'])(
-    '%s is asked for again each time, and answered with nothing where it is still so',
+    '%s is revalidated each time, with an empty 304 if unchanged',
     async (path) => {
-      const { url, answers } = await front({
+      const { url, answers } = await startFixture({
         '/classes': { levels: [] },
         '/products': { products: [] },
         '/prices': {
@@ -40,13 +40,13 @@ describe('what the site offers', () => {
         '/available-slots?classType=membership': { slots: [{ classDate: '2030-01-04', availableSlots: 3 }] },
         '/membership-plans': plans(700),
       })
-      const first = await ask(url + path).answered
+      const first = await send(url + path).answered
       expect(first).toMatchObject({
         status: 200,
         headers: { 'cache-control': 'no-cache', 'content-type': 'application/json; charset=utf-8' },
       })
       const etag = String(first.headers['etag'])
-      const again = await ask(url + path, { 'if-none-match': etag }).answered
+      const again = await send(url + path, { 'if-none-match': etag }).answered
       expect([again.status, again.headers['etag'], again.text]).toEqual([304, etag, ''])
       expect(again.headers['cache-control']).toBe('no-cache')
 
@@ -54,28 +54,28 @@ describe('what the site offers', () => {
       answers['/prices'] = undefined
       answers['/available-slots?classType=membership'] = { slots: [] }
       answers['/membership-plans'] = plans(1900)
-      const changed = await ask(url + path, { 'if-none-match': etag }).answered
+      const changed = await send(url + path, { 'if-none-match': etag }).answered
       expect(changed.status).not.toBe(304)
       expect(changed.headers['etag']).not.toBe(etag)
       if (changed.status !== 200) expect(changed.headers['cache-control']).toBe('no-store')
     },
   )
 
-  it('is asked for all who came while it was being asked for, where that takes a while', async () => {
+  it('are fetched once for all requests that arrive during a slow fetch', async () => {
     const service = await StubService.start()
     onTestFinished(() => service.stop())
-    const running = await startFront(bed, { BILLING_URL: service.url })
+    const running = await startBff(bed, { BILLING_URL: service.url })
     const url = `${running.url}/api/membership-plans`
-    const first = ask(url)
-    await expect.poll(() => service.asked.length).toBe(1)
-    const others = Array.from({ length: 50 }, () => ask(url))
-    // What was sent before this has arrived.
-    await ask(`${running.url}/healthz`).answered
+    const first = send(url)
+    await expect.poll(() => service.requests.length).toBe(1)
+    const others = Array.from({ length: 50 }, () => send(url))
+    // By now, all earlier requests have arrived.
+    await send(`${running.url}/healthz`).answered
     service.answer((_incoming, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify(plans(700)))
     })
     await Promise.all([first, ...others].map(({ answered }) => answered))
-    expect(service.asked.length).toBeLessThan(10)
+    expect(service.requests.length).toBeLessThan(10)
   })
 })

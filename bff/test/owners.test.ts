@@ -5,7 +5,7 @@ import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { sampleFamily } from '@robokids/test/samples'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { startFront, StubService } from './front.ts'
+import { startBff, StubService } from './fixture.ts'
 
 let bed: TestBed
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed.stop())
 
-/** A session that was begun when identity could be asked. */
+/** A session that was started while identity was available. */
 function sessionOf(userId: string): string {
   const now = Date.now()
   const tokens = { accessToken: 'a.b.c', refreshToken: 'x' }
@@ -22,34 +22,34 @@ function sessionOf(userId: string): string {
   return `robokids-session=${sealed}`
 }
 
-/** A BFF in front of a service that refuses what is asked for, and remembers it. Identity is away. */
-async function front() {
-  const asked: { path: string; body: Record<string, unknown> }[] = []
+/** Starts a BFF with a service that records and rejects all requests. Identity is unavailable. */
+async function startFixture() {
+  const requests: { path: string; body: Record<string, unknown> }[] = []
   const service = await StubService.start()
   onTestFinished(() => service.stop())
   service.answer((request, response) => {
     void (async () => {
       const path = request.url ?? ''
-      asked.push({ path, body: JSON.parse((await text(request)) || '{}') as Record<string, unknown> })
-      const holds = path === '/member-seats'
-      response.writeHead(holds ? 200 : 409, { 'content-type': 'application/json' })
+      requests.push({ path, body: JSON.parse((await text(request)) || '{}') as Record<string, unknown> })
+      const isHold = path === '/member-seats'
+      response.writeHead(isHold ? 200 : 409, { 'content-type': 'application/json' })
       response.end(
         JSON.stringify(
-          holds
+          isHold
             ? { classDate: '2030-01-04', heldUntil: '2030-01-01T00:00:00.000Z' }
             : { code: 'registration_closed', message: 'Closed.', requestId: 'stub' },
         ),
       )
     })()
   })
-  const { url } = await startFront(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
+  const { url } = await startBff(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
   const post = (path: string, body: object, cookie = '') =>
     fetchProven(url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': 'robokids-web', cookie },
       body: JSON.stringify(body),
     })
-  return { asked, post }
+  return { requests, post }
 }
 
 const purchases: [string, string, object][] = [
@@ -62,13 +62,13 @@ const purchases: [string, string, object][] = [
   ],
 ]
 
-describe('what is bought', () => {
+describe('a purchase', () => {
   it.each(purchases)(
-    'by %s is whose the session is, also while identity is away, and never whose the page says',
+    'by %s belongs to the session’s user, even while identity is unavailable, and never to the one in the body',
     async (...kind) => {
       const [path, upstream, body] = kind
-      const { asked, post } = await front()
-      const owners = () => asked.filter((one) => one.path === upstream).map((one) => one.body['ownerId'])
+      const { requests, post } = await startFixture()
+      const owners = () => requests.filter((one) => one.path === upstream).map((one) => one.body['ownerId'])
       const userId = randomUUID()
       const claimed = { ...body, ownerId: randomUUID() }
       expect((await post(path, claimed, sessionOf(userId))).status).toBe(409)
@@ -78,17 +78,17 @@ describe('what is bought', () => {
     },
   )
 
-  it('is an order from where the connection says, whatever the page says', async () => {
-    const { asked, post } = await front()
+  it('of an order has the network of the connection, whatever the body says', async () => {
+    const { requests, post } = await startFixture()
     const [, [path, upstream, body]] = purchases as [(typeof purchases)[0], (typeof purchases)[0]]
     await post(path, { ...body, network: '198.51.100.0/24' })
-    expect(asked.filter((one) => one.path === upstream).map((one) => one.body['network'])).toEqual(['127.0.0.0/24'])
+    expect(requests.filter((one) => one.path === upstream).map((one) => one.body['network'])).toEqual(['127.0.0.0/24'])
   })
 
-  it.each(purchases)('by %s is of the browser that asked, known by a cookie that no page reads', async (...kind) => {
+  it.each(purchases)('by %s belongs to the requesting browser, identified by an HttpOnly cookie', async (...kind) => {
     const [path, upstream, body] = kind
-    const { asked, post } = await front()
-    const browsers = () => asked.filter((one) => one.path === upstream).map((one) => one.body['browserId'])
+    const { requests, post } = await startFixture()
+    const browsers = () => requests.filter((one) => one.path === upstream).map((one) => one.body['browserId'])
     const claimed = { ...body, browserId: randomUUID() }
     const first = await post(path, claimed)
     const cookie = first.headers.getSetCookie().find((one) => one.startsWith('robokids-browser='))

@@ -7,10 +7,10 @@ import { receiptDetails, receiptNote, receiptTitle } from '@robokids/contracts/r
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { readTaggedPdf } from '@robokids/test/tagged-pdf'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { startFront, StubService } from './front.ts'
+import { startBff, StubService } from './fixture.ts'
 
 const money = (amount: number) => ({ amount, currency: 'usd' as const })
-/** In summer, late in the evening at the school and the day after elsewhere. */
+/** In summer, late in the evening in California and the next day elsewhere. */
 const paidAt = '2026-07-02T05:30:00.000Z'
 
 let bed: TestBed
@@ -61,15 +61,15 @@ const json =
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
 
-/** A BFF whose services know one registration, and what it says of it. */
-async function front(env: Record<string, string> = {}) {
+/** Starts a BFF whose services know one registration. */
+async function startFixture(env: Record<string, string> = {}) {
   const [enrollment, billing] = [await StubService.start(), await StubService.start()]
   onTestFinished(async () => {
     await Promise.all([enrollment.stop(), billing.stop()])
   })
   enrollment.answer(json(registration))
   billing.answer(json(paid))
-  const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, BILLING_URL: billing.url, ...env })
+  const { url } = await startBff(bed, { ENROLLMENT_URL: enrollment.url, BILLING_URL: billing.url, ...env })
   const address = `${url}/api/registrations/${registration.registrationId}`
   const read = async () => {
     const answer = await fetch(`${address}/receipt.pdf`)
@@ -82,8 +82,8 @@ async function front(env: Record<string, string> = {}) {
 const letters = (text: string) => text.normalize('NFC').replaceAll(/\s+/gu, ' ')
 
 describe('GET /api/registrations/:reference/receipt.pdf', () => {
-  it('says what the page says, in its order, to screen readers as well, with every accent at its letter', async () => {
-    const { read, view } = await front()
+  it('has the content of the page in the same order, tagged for screen readers, with accents on their letters', async () => {
+    const { read, view } = await startFixture()
     const { answer, pdf } = await read()
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'application/pdf',
@@ -103,15 +103,15 @@ describe('GET /api/registrations/:reference/receipt.pdf', () => {
     expect(rows).toContain('Seats 2 × $400.00, a sibling joins free')
   })
 
-  it('is the same file for the same facts, from each BFF', async () => {
-    const [one, other] = [await front(), await front()]
+  it('is the same file for the same data, from each BFF', async () => {
+    const [one, other] = [await startFixture(), await startFixture()]
     const files = [await one.read(), await one.read(), await other.read()].map(({ pdf }) => Buffer.from(pdf))
     expect(files[1]?.equals(files[0] ?? Buffer.of())).toBe(true)
     expect(files[2]?.equals(files[0] ?? Buffer.of())).toBe(true)
   })
 
-  it('tells what went back, what is on its way, and how it stands with the registration', async () => {
-    const { read, view, billing, enrollment } = await front()
+  it('shows refunds, pending refunds, disputes and the state of the registration', async () => {
+    const { read, view, billing, enrollment } = await startFixture()
     const back = (amount: number, reason: Refund['reason'], status: Refund['status']): Refund => ({
       refundId: paid.attemptId,
       stripeRefundId: null,
@@ -142,8 +142,8 @@ describe('GET /api/registrations/:reference/receipt.pdf', () => {
     expect(note?.title).toBe('This registration was cancelled.')
   })
 
-  it('is none of what is not paid, not known, or not known whole, and says so as everything does', async () => {
-    const { enrollment, billing, read, address } = await front()
+  it('gets the usual errors if the registration is unpaid, unknown, or its payment is not fully known', async () => {
+    const { enrollment, billing, read, address } = await startFixture()
     const refused = async () => {
       const { answer, pdf } = await read()
       expect(answer.headers.get('content-disposition')).toBeNull()
@@ -159,21 +159,21 @@ describe('GET /api/registrations/:reference/receipt.pdf', () => {
     }
     billing.answer(notFound('checkout_not_found'))
     expect(await refused()).toEqual([409, 'registration_not_paid'])
-    // Enrollment has heard of a payment that billing does not tell.
+    // Enrollment knows a payment that billing does not return.
     billing.answer(json(unpaid))
     enrollment.answer(json(registration))
     expect(await refused()).toEqual([503, 'upstream_unavailable'])
     billing.answer(json({}, 500))
     expect(await refused()).toEqual([503, 'upstream_unavailable'])
-    // A service of the version before, and what there is not.
+    // A service of the previous version, and an unknown registration.
     enrollment.answer(notFound('not_found'))
     expect(await refused()).toEqual([503, 'upstream_unavailable'])
     enrollment.answer(notFound('registration_not_found'))
     expect(await refused()).toEqual([404, 'registration_not_found'])
   })
 
-  it('is made once for whoever asks at once, and more of them than can be made soon are refused', async () => {
-    const { enrollment, address, read } = await front()
+  it('is rendered once for concurrent requests, and rejected if too many are queued', async () => {
+    const { enrollment, address, read } = await startFixture()
     const same = await Promise.all(Array.from({ length: 30 }, read))
     expect(new Set(same.map(({ answer }) => answer.status))).toEqual(new Set([200]))
     let nth = 0
@@ -189,11 +189,11 @@ describe('GET /api/registrations/:reference/receipt.pdf', () => {
     )
     expect(new Set(many.map(([status]) => status))).toEqual(new Set([200, 503]))
     expect(new Set(many.map(([, code]) => code))).toEqual(new Set(['', 'busy']))
-    // Looked at, it is not made.
-    const looked = await Promise.all(
+    // HEAD requests render nothing.
+    const checked = await Promise.all(
       Array.from({ length: 40 }, () => fetch(`${address}/receipt.pdf`, { method: 'HEAD' })),
     )
-    expect(new Set(looked.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(checked.map(({ status }) => status))).toEqual(new Set([200]))
     expect((await read()).answer.status).toBe(200)
   })
 })

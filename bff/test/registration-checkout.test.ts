@@ -10,7 +10,7 @@ import { fetchProven } from '@robokids/local/prove'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { sampleFamily } from '@robokids/test/samples'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { startFront, StubService } from './front.ts'
+import { startBff, StubService } from './fixture.ts'
 
 let bed: TestBed
 let sample: Registration
@@ -52,9 +52,9 @@ function checkoutOf(registrationId: string): Checkout {
   }
 }
 
-/** A BFF between services that answer as a test has them answer, and what they were asked, in order. */
-async function frontWith(differences: Replies = {}) {
-  const asked: { call: string; body: Record<string, unknown> }[] = []
+/** Starts a BFF with services that respond as the test says, and records their requests in order. */
+async function startWith(differences: Replies = {}) {
+  const requests: { call: string; body: Record<string, unknown> }[] = []
   const replies: Replies = {
     'POST /registrations/judge': ({ replaces = null }) => [200, { registrationId: null, replaces }],
     'POST /registrations': (body) => [200, { ...sample, registrationId: body['id'] }],
@@ -68,13 +68,13 @@ async function frontWith(differences: Replies = {}) {
       const sent = await text(request)
       const call = `${request.method} ${request.url}`
       const body = sent === '' ? {} : (JSON.parse(sent) as Record<string, unknown>)
-      // How hard proofs of work are goes by it.
-      if (call !== 'GET /unpaid-seats') asked.push({ call, body })
+      // Fetched for the proofs of work.
+      if (call !== 'GET /unpaid-seats') requests.push({ call, body })
       const [status, answer] = replies[call]?.(body) ?? refusal(404, 'not_found')
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
     })()
   })
-  const { url } = await startFront(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
+  const { url } = await startBff(bed, { ENROLLMENT_URL: service.url, BILLING_URL: service.url })
   let cookie = ''
   const post = async (path: string, body?: unknown) => {
     const json = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -87,7 +87,7 @@ async function frontWith(differences: Replies = {}) {
     cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? cookie
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }
-  return { asked, calls: () => asked.map(({ call }) => call), post }
+  return { requests, calls: () => requests.map(({ call }) => call), post }
 }
 
 const request = (differences = {}) => ({
@@ -97,16 +97,16 @@ const request = (differences = {}) => ({
   unlessRegistered: true,
   ...differences,
 })
-const closed = (outcome: string) => (): [number, unknown] => [200, { outcome }]
+const closedWith = (outcome: string) => (): [number, unknown] => [200, { outcome }]
 
 describe('a registration that replaces another one', () => {
   const replaces = randomUUIDv7()
   const close = `POST /checkouts/${replaces}/close`
 
   it.each(['closed', 'none'])(
-    'is held only once the payment page of the old one is known to be %s',
+    'is held only once the payment page of the old one is confirmed as %s',
     async (outcome) => {
-      const { post, calls, asked } = await frontWith({ [close]: closed(outcome) })
+      const { post, calls, requests } = await startWith({ [close]: closedWith(outcome) })
       const body = request({ replaces })
       expect(await post('/api/registrations', body)).toMatchObject({
         status: 200,
@@ -116,16 +116,16 @@ describe('a registration that replaces another one', () => {
         },
       })
       expect(calls()).toEqual(['POST /registrations/judge', close, 'POST /registrations', 'POST /checkouts'])
-      expect(asked[0]?.body).toEqual(asked[2]?.body)
-      expect(asked[2]?.body).toMatchObject({ id: body.id, replaces, ownerId: null, network: '127.0.0.0/24' })
-      // Billing judges it as well, before it closes anything.
+      expect(requests[0]?.body).toEqual(requests[2]?.body)
+      expect(requests[2]?.body).toMatchObject({ id: body.id, replaces, ownerId: null, network: '127.0.0.0/24' })
+      // Billing checks it as well, before it closes anything.
       const { id: registrationId, classType, startDate } = body
-      expect(asked[1]?.body).toEqual({ replacedBy: { registrationId, classType, startDate, children: 1 } })
+      expect(requests[1]?.body).toEqual({ replacedBy: { registrationId, classType, startDate, children: 1 } })
     },
   )
 
-  it('closes nothing where enrollment does not say that whoever asks may replace it', async () => {
-    const { post, calls } = await frontWith({
+  it('closes nothing if the requester may not replace the old one', async () => {
+    const { post, calls } = await startWith({
       'POST /registrations/judge': () => [200, { registrationId: null, replaces: null }],
     })
     expect((await post('/api/registrations', request({ replaces }))).status).toBe(200)
@@ -133,16 +133,16 @@ describe('a registration that replaces another one', () => {
   })
 
   it.each(['id_reused', 'price_changed'] as const)(
-    'is not held where billing refuses it before it closes anything: %s',
+    'is not held if billing rejects it before closing anything: %s',
     async (code) => {
-      const { post, calls } = await frontWith({ [close]: () => refusal(409, code) })
+      const { post, calls } = await startWith({ [close]: () => refusal(409, code) })
       expect(await post('/api/registrations', request({ replaces }))).toMatchObject({ status: 409, body: { code } })
       expect(calls()).toEqual(['POST /registrations/judge', close])
     },
   )
 
-  it.each(['paid', 'processing'])('is refused with the old one’s reference where that is %s', async (outcome) => {
-    const { post, calls } = await frontWith({ [close]: closed(outcome) })
+  it.each(['paid', 'processing'])('is rejected with the old one’s reference if that is %s', async (outcome) => {
+    const { post, calls } = await startWith({ [close]: closedWith(outcome) })
     expect(await post('/api/registrations', request({ replaces }))).toMatchObject({
       status: 409,
       body: { code: 'already_paid', reference: replaces },
@@ -151,16 +151,16 @@ describe('a registration that replaces another one', () => {
   })
 
   it.each(['class_full', 'already_registered', 'already_paid'] as const)(
-    'closes nothing where enrollment refuses it: %s',
+    'closes nothing if enrollment rejects it: %s',
     async (code) => {
-      const { post, calls } = await frontWith({ 'POST /registrations/judge': () => refusal(409, code) })
+      const { post, calls } = await startWith({ 'POST /registrations/judge': () => refusal(409, code) })
       expect(await post('/api/registrations', request({ replaces }))).toMatchObject({ status: 409, body: { code } })
       expect(calls()).toEqual(['POST /registrations/judge'])
     },
   )
 
-  it('changes nothing while the provider cannot say', async () => {
-    const { post, calls } = await frontWith({ [close]: () => refusal(503, 'upstream_unavailable') })
+  it('changes nothing while the provider is unavailable', async () => {
+    const { post, calls } = await startWith({ [close]: () => refusal(503, 'upstream_unavailable') })
     expect(await post('/api/registrations', request({ replaces }))).toMatchObject({
       status: 503,
       body: { code: 'upstream_unavailable' },
@@ -168,9 +168,9 @@ describe('a registration that replaces another one', () => {
     expect(calls()).toEqual(['POST /registrations/judge', close])
   })
 
-  it('closes nothing for one that says the same as a third one, which is answered', async () => {
+  it('closes nothing if it is identical to a third one, which is returned', async () => {
     const third = randomUUIDv7()
-    const { post, calls } = await frontWith({
+    const { post, calls } = await startWith({
       'POST /registrations/judge': () => [200, { registrationId: third }],
       'POST /registrations': () => [200, { ...sample, registrationId: third }],
     })
@@ -178,14 +178,14 @@ describe('a registration that replaces another one', () => {
     expect(calls()).toEqual(['POST /registrations/judge', 'POST /registrations', 'POST /checkouts'])
   })
 
-  it('is left to enrollment of the version before, which does not say who may replace what', async () => {
-    const { post, calls } = await frontWith({ 'POST /registrations/judge': () => [200, { registrationId: null }] })
+  it('is left to an enrollment of the previous version, which does not return `replaces`', async () => {
+    const { post, calls } = await startWith({ 'POST /registrations/judge': () => [200, { registrationId: null }] })
     expect((await post('/api/registrations', request({ replaces }))).status).toBe(200)
     expect(calls()).toEqual(['POST /registrations/judge', 'POST /registrations', 'POST /checkouts'])
   })
 
-  it('is not judged apart where nothing is replaced', async () => {
-    const { post, calls } = await frontWith()
+  it('needs no separate check if it replaces nothing', async () => {
+    const { post, calls } = await startWith()
     const body = request()
     expect((await post('/api/registrations', body)).status).toBe(200)
     expect((await post('/api/registrations', { ...body, replaces: body.id })).status).toBe(200)
@@ -193,7 +193,7 @@ describe('a registration that replaces another one', () => {
   })
 })
 
-describe('what a page shows before it leads to the payment', () => {
+describe('the price shown before the payment', () => {
   const terms = (unitAmount: number) =>
     registrationTerms({
       classType: 'basic',
@@ -203,36 +203,36 @@ describe('what a page shows before it leads to the payment', () => {
       unitAmount,
     })
 
-  it('goes to billing, and comes back as it is now with the same registration held', async () => {
+  it('is sent to billing, and the current one is returned while the same registration is held', async () => {
     const offered: Agreement = { id: 'one', terms: terms(45_000), validUntil: null }
-    const agree: Replies = {
+    const replies: Replies = {
       'POST /checkouts': ({ agreed, purchase }) =>
         canonicalTerms(agreementTermsSchema.parse(agreed)) === canonicalTerms(offered.terms)
           ? [200, checkoutOf((purchase as Registration).registrationId)]
           : refusal(409, 'price_changed', { agreement: offered }),
     }
-    const { post, asked } = await frontWith(agree)
+    const { post, requests } = await startWith(replies)
     const body = request()
     const refused = await post('/api/registrations', { ...body, agreed: terms(40_000) })
     expect(refused).toMatchObject({ status: 409, body: { code: 'price_changed', agreement: offered } })
     const agreed = await post('/api/registrations', { ...body, agreed: offered.terms })
     expect(agreed).toMatchObject({ status: 200, body: { registrationId: body.id } })
-    // Enrollment is asked for the same registration both times: what is agreed is no part of it.
-    const holds = asked.filter(({ call }) => call === 'POST /registrations')
+    // Enrollment gets the same registration both times: the agreement is not part of it.
+    const holds = requests.filter(({ call }) => call === 'POST /registrations')
     expect(holds[0]?.body).toEqual(holds[1]?.body)
     expect(holds[0]?.body).not.toHaveProperty('agreed')
   })
 
-  it('goes to billing too where a registration is gone on with, or nothing where the page is of the time before', async () => {
+  it('is also sent to billing when a payment is resumed, unless the page is of an older version', async () => {
     const { registrationId } = sample
-    const { post, asked } = await frontWith({
+    const { post, requests } = await startWith({
       [`GET /registrations/${registrationId}`]: () => [200, sample],
       [`POST /registrations/${registrationId}/hold`]: () => [200, sample],
     })
     const path = `/api/registrations/${registrationId}/checkout`
     expect((await post(path, { agreed: terms(40_000) })).status).toBe(200)
     expect((await post(path)).status).toBe(200)
-    const bodies = asked.filter(({ call }) => call === 'POST /checkouts').map(({ body }) => body)
+    const bodies = requests.filter(({ call }) => call === 'POST /checkouts').map(({ body }) => body)
     expect(bodies).toMatchObject([{ agreed: terms(40_000) }, {}])
     expect(bodies[1]).not.toHaveProperty('agreed')
     expect(await post(path, { agreed: { kind: 'order' } })).toMatchObject({
@@ -245,16 +245,16 @@ describe('what a page shows before it leads to the payment', () => {
     ['held', 'POST /checkouts', true],
     ['held', 'POST /registrations/:id/hold', false],
     ['expired', 'POST /registrations/:id/hold', false],
-    // An enrollment of the version before does not tell whether it is new.
+    // An enrollment of the previous version does not send `isNew`.
     ['held', 'POST /checkouts', undefined],
     ['expired', 'POST /registrations/:id/hold', undefined],
   ] as const)(
-    'is asked for after enrollment has the seats of one that is %s: %s comes next, new: %s',
+    'is checked after enrollment holds the seats of one that is %s: %s comes next, new: %s',
     async (status, next, isNew) => {
       const registrationId = randomUUIDv7()
-      // Whether that lasts is enrollment's to say.
+      // Whether that is long enough is up to enrollment.
       const registration = { ...sample, registrationId, heldUntil: minutesFromNow(1) }
-      const { post, calls } = await frontWith({
+      const { post, calls } = await startWith({
         'POST /registrations': () => [200, { ...registration, status, isNew }],
         [`POST /registrations/${registrationId}/hold`]: () => [200, registration],
       })
@@ -269,14 +269,14 @@ describe('what a page shows before it leads to the payment', () => {
     ['held', true],
     ['held', false],
   ] as const)(
-    'of a payment that takes days is bound to its hold exactly if that was renewed: %s, renewed: %s',
+    'of a processing payment is bound to its hold exactly if that was renewed: %s, renewed: %s',
     async (status, isRenewed) => {
       const { registrationId } = sample
       const before = status === 'held' ? minutesFromNow(1) : null
       const heldUntil = isRenewed ? before : sample.heldUntil
       const checkout: Checkout = { ...checkoutOf(registrationId), status: 'processing', checkoutUrl: null }
       const hold = `POST /registrations/${registrationId}/hold`
-      const { post, asked } = await frontWith({
+      const { post, requests } = await startWith({
         [`GET /registrations/${registrationId}`]: () => [200, { ...sample, status, heldUntil }],
         [hold]: () => [200, sample],
         'POST /checkouts': () => [200, checkout],
@@ -285,14 +285,14 @@ describe('what a page shows before it leads to the payment', () => {
         status: 200,
         body: { checkoutUrl: expect.stringContaining('/robokids/success?') },
       })
-      const bound = asked.filter(({ call }) => call === hold).map(({ body }) => body['attemptId'])
+      const bound = requests.filter(({ call }) => call === hold).map(({ body }) => body['attemptId'])
       expect(bound).toEqual(isRenewed ? [undefined, checkout.attemptId] : [undefined])
     },
   )
 
-  it('is refused where the child has a seat by another registration since', async () => {
+  it('is not checked if the child has a seat through another registration by now', async () => {
     const { registrationId } = sample
-    const { post, calls } = await frontWith({
+    const { post, calls } = await startWith({
       [`GET /registrations/${registrationId}`]: () => [200, { ...sample, status: 'expired', heldUntil: null }],
       [`POST /registrations/${registrationId}/hold`]: () => refusal(409, 'already_registered'),
     })

@@ -5,7 +5,7 @@ import { registrationViewSchema } from '@robokids/contracts/bff'
 import { registrationConfirmed, type Registration } from '@robokids/contracts/enrollment'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { ask, startFront, StubService } from './front.ts'
+import { send, startBff, StubService } from './fixture.ts'
 
 let bed: TestBed
 let registration: Registration
@@ -57,22 +57,22 @@ const json =
   }
 
 describe('the view of a registration', () => {
-  it('asks both services at once, and shows no confirmed registration with a checkout of before', async () => {
+  it('calls both services in parallel, and never shows a confirmed registration with an outdated checkout', async () => {
     const [enrollment, billing] = [await stub(), await stub()]
-    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, BILLING_URL: billing.url })
-    const asking = ask(`${url}/api/registrations/${registration.registrationId}`)
-    await eventually(() => enrollment.asked.length === 1 && billing.asked.length === 1)
+    const { url } = await startBff(bed, { ENROLLMENT_URL: enrollment.url, BILLING_URL: billing.url })
+    const viewing = send(`${url}/api/registrations/${registration.registrationId}`)
+    await eventually(() => enrollment.requests.length === 1 && billing.requests.length === 1)
     billing.answer(json(open))
     const paidAt = registration.payment?.paidAt ?? ''
     const payment = { paymentId: open.attemptId, stripePaymentIntentId: 'pi_1', receiptNumber: 'RK-000001', paidAt }
     billing.answer(json({ ...open, status: 'paid', payment: { ...payment, amount: 40_000, currency: 'usd' } }))
     enrollment.answer(json(registration))
-    const view = registrationViewSchema.parse(JSON.parse((await asking.answered).text))
+    const view = registrationViewSchema.parse(JSON.parse((await viewing.answered).text))
     expect(view).toMatchObject({ status: 'confirmed', checkout: { status: 'paid', receiptNumber: 'RK-000001' } })
-    expect([enrollment.asked.length, billing.asked.length]).toEqual([1, 2])
+    expect([enrollment.requests.length, billing.requests.length]).toEqual([1, 2])
   })
 
-  it('is shown, paid as it is, beside a billing of the version before, which cannot be asked to ask', async () => {
+  it('shows a paid registration with a billing of the previous version, which has no refresh route', async () => {
     const [enrollment, billing] = [await stub(), await stub()]
     enrollment.answer(json(registration))
     billing.answer((request, response) => {
@@ -82,16 +82,16 @@ describe('the view of a registration', () => {
         JSON.stringify({ code: 'not_found', message: 'There is nothing at this address.', requestId: 'one' }),
       )
     })
-    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, BILLING_URL: billing.url })
-    const { status, text } = await ask(`${url}/api/registrations/${registration.registrationId}`).answered
+    const { url } = await startBff(bed, { ENROLLMENT_URL: enrollment.url, BILLING_URL: billing.url })
+    const { status, text } = await send(`${url}/api/registrations/${registration.registrationId}`).answered
     expect([status, registrationViewSchema.parse(JSON.parse(text)).checkout?.status]).toEqual([200, 'paid'])
   })
 
-  it('is shown as far as enrollment knows it while billing is away', async () => {
+  it('shows enrollment’s data while billing is unavailable', async () => {
     const enrollment = await stub()
     enrollment.answer(json(registration))
-    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url })
-    const { status, text } = await ask(`${url}/api/registrations/${registration.registrationId}`).answered
+    const { url } = await startBff(bed, { ENROLLMENT_URL: enrollment.url })
+    const { status, text } = await send(`${url}/api/registrations/${registration.registrationId}`).answered
     expect([status, registrationViewSchema.parse(JSON.parse(text)).checkout]).toEqual([200, null])
   })
 })
@@ -99,9 +99,9 @@ describe('the view of a registration', () => {
 describe('GET /api/registrations/:reference/calendar.ics', () => {
   const body = 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n'
 
-  it('answers with the entry of a registration that is paid, and of no other', async () => {
+  it('returns the calendar entry only if the registration is paid', async () => {
     const [enrollment, notifications] = [await stub(), await stub()]
-    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, NOTIFICATIONS_URL: notifications.url })
+    const { url } = await startBff(bed, { ENROLLMENT_URL: enrollment.url, NOTIFICATIONS_URL: notifications.url })
     const address = `${url}/api/registrations/${registration.registrationId}/calendar.ics`
     notifications.answer((_request, response) => {
       response.setHeader('content-type', 'text/calendar; charset=utf-8; method=PUBLISH').end(body)
@@ -111,7 +111,7 @@ describe('GET /api/registrations/:reference/calendar.ics', () => {
       const answer = await fetch(address)
       expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'registration_not_paid' }])
     }
-    expect(notifications.asked).toEqual([])
+    expect(notifications.requests).toEqual([])
     for (const status of ['confirmed', 'waiver_signed'] as const) {
       enrollment.answer(json({ ...registration, status }))
       const answer = await fetch(address)
@@ -124,9 +124,9 @@ describe('GET /api/registrations/:reference/calendar.ics', () => {
     }
   })
 
-  it('is told to wait where the payment has not been heard of everywhere', async () => {
+  it('responds 503 if notifications does not know the payment yet', async () => {
     const [enrollment, notifications] = [await stub(), await stub()]
-    const { url } = await startFront(bed, { ENROLLMENT_URL: enrollment.url, NOTIFICATIONS_URL: notifications.url })
+    const { url } = await startBff(bed, { ENROLLMENT_URL: enrollment.url, NOTIFICATIONS_URL: notifications.url })
     enrollment.answer(json(registration))
     notifications.answer((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{}')

@@ -5,7 +5,7 @@ import { brotliCompressSync } from 'node:zlib'
 import { pagePaths } from '@robokids/contracts/pages'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ask, startFront } from './front.ts'
+import { send, startBff } from './fixture.ts'
 
 let bed: TestBed
 let folder: string
@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A build of the web with an asset of its own, as small as a BFF takes it. */
+/** Creates a minimal build of the web with one asset. */
 async function build(asset: string): Promise<string> {
   const dist = join(folder, `dist-${asset}`)
   const put = async (name: string, content: string | Buffer) => {
@@ -37,23 +37,23 @@ async function build(asset: string): Promise<string> {
 
 const [before, after] = ['main-0000aaaa.js', 'main-1111bbbb.js'] as const
 
-it('serves the files of the build before and of the build after while both run, each at both processes', async () => {
+it('serves the files of both builds from both processes while both run', async () => {
   const WEB_ASSETS_SHARED = join(folder, 'shared')
-  const old = await startFront(bed, { WEB_DIST: await build(before), WEB_ASSETS_SHARED })
-  // Asked for too early, it is not taken for missing for ever.
-  expect((await ask(`${old.url}/assets/${after}`).answered).status).toBe(404)
-  const replaced = await startFront(bed, { WEB_DIST: await build(after), WEB_ASSETS_SHARED })
+  const old = await startBff(bed, { WEB_DIST: await build(before), WEB_ASSETS_SHARED })
+  // A request that comes too early must not be cached as missing.
+  expect((await send(`${old.url}/assets/${after}`).answered).status).toBe(404)
+  const replaced = await startBff(bed, { WEB_DIST: await build(after), WEB_ASSETS_SHARED })
   for (const { url } of [old, replaced]) {
     for (const asset of [before, after]) {
-      const plainly = await ask(`${url}/assets/${asset}`).answered
+      const plainly = await send(`${url}/assets/${asset}`).answered
       expect([plainly.status, plainly.text]).toEqual([200, `export const of = '${asset}'`])
       expect(plainly.headers).toMatchObject({
         'content-type': 'text/javascript; charset=utf-8',
         'cache-control': 'public, max-age=31536000, immutable',
       })
-      const small = await ask(`${url}/assets/${asset}`, { 'accept-encoding': 'br' }).answered
+      const small = await send(`${url}/assets/${asset}`, { 'accept-encoding': 'br' }).answered
       expect(small.headers).toMatchObject({ 'content-encoding': 'br', etag: plainly.headers['etag'] })
-      const again = await ask(`${url}/assets/${asset}`, { 'if-none-match': String(plainly.headers['etag']) }).answered
+      const again = await send(`${url}/assets/${asset}`, { 'if-none-match': String(plainly.headers['etag']) }).answered
       expect(again.status).toBe(304)
     }
     await writeFile(join(folder, 'secret-2222cccc.js'), 'not a file of the site')
@@ -66,7 +66,7 @@ it('serves the files of the build before and of the build after while both run, 
       'x/..%2f..%2fsecret-2222cccc.js',
       '%00-2222cccc.js',
     ]) {
-      const answer = await ask(`${url}/assets/${path}`, { accept: 'text/html' }).answered
+      const answer = await send(`${url}/assets/${path}`, { accept: 'text/html' }).answered
       expect([path, answer.status]).toEqual([path, path.startsWith('../') ? answer.status : 404])
       expect(answer.text).not.toContain('not a file')
     }
@@ -74,27 +74,27 @@ it('serves the files of the build before and of the build after while both run, 
   expect(await readdir(WEB_ASSETS_SHARED)).not.toContain('unhashed.js')
 })
 
-it('removes files that no process has started with for a month, and keeps those of the build that starts', async () => {
+it('removes files that no process has started with for a month, and keeps those of the current build', async () => {
   const WEB_ASSETS_SHARED = join(folder, 'shared-for-long')
   const WEB_DIST = await build('main-3333dddd.js')
-  await (await startFront(bed, { WEB_DIST, WEB_ASSETS_SHARED })).stop()
+  await (await startBff(bed, { WEB_DIST, WEB_ASSETS_SHARED })).stop()
   await writeFile(join(WEB_ASSETS_SHARED, before), '')
   await writeFile(join(WEB_ASSETS_SHARED, after), '')
   const long = new Date(Date.now() - 31 * 86_400_000)
   for (const name of ['main-3333dddd.js', 'main-3333dddd.js.br', before]) {
     await utimes(join(WEB_ASSETS_SHARED, name), long, long)
   }
-  await (await startFront(bed, { WEB_DIST, WEB_ASSETS_SHARED })).stop()
+  await (await startBff(bed, { WEB_DIST, WEB_ASSETS_SHARED })).stop()
   expect((await readdir(WEB_ASSETS_SHARED)).toSorted()).toEqual([after, 'main-3333dddd.js', 'main-3333dddd.js.br'])
 })
 
-it('serves its own files alone where no folder is shared, or where the folder cannot be used', async () => {
+it('serves only its own files if no folder is shared, or the folder cannot be used', async () => {
   const WEB_DIST = await build('main-4444eeee.js')
   await writeFile(join(folder, 'no-folder'), '')
   for (const env of [{}, { WEB_ASSETS_SHARED: join(folder, 'no-folder') }]) {
-    const { url } = await startFront(bed, { WEB_DIST, ...env })
-    expect((await ask(`${url}/assets/main-4444eeee.js`).answered).status).toBe(200)
-    expect((await ask(`${url}/assets/${before}`).answered).status).toBe(404)
-    expect((await ask(`${url}/terms`, { accept: 'text/html' }).answered).status).toBe(200)
+    const { url } = await startBff(bed, { WEB_DIST, ...env })
+    expect((await send(`${url}/assets/main-4444eeee.js`).answered).status).toBe(200)
+    expect((await send(`${url}/assets/${before}`).answered).status).toBe(404)
+    expect((await send(`${url}/terms`, { accept: 'text/html' }).answered).status).toBe(200)
   }
 })

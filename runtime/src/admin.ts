@@ -28,7 +28,7 @@ export function requireAdmin(process: Process): onRequestHookHandler {
   if (known) return known
   const limit = new GuessLimit(process, { what: 'admin_secret', perNetwork: 10, total: 100, windowMs: 60_000 })
   const refusal = () => new DomainError('admin_secret_invalid', 'This needs the admin secret.')
-  const hook = accessCheck((request, _reply, next) => {
+  const hook = accessCheck('adminSecret', (request, _reply, next) => {
     const given = request.headers['x-admin-secret']
     if (given === undefined) throw refusal()
     if (!limit.isBlocked(request) && isSameSecret(String(given), process.config.ADMIN_SECRET)) return next()
@@ -41,7 +41,7 @@ export function requireAdmin(process: Process): onRequestHookHandler {
 /** Returns the hook for routes about the process itself: it admits internal requests and those with the admin secret. */
 export function requireInternalOrAdmin(process: Process): onRequestHookHandler {
   const admin = requireAdmin(process)
-  return accessCheck(function (request, reply, next) {
+  return accessCheck('adminSecret', function (request, reply, next) {
     if (isInternalRequest(request)) return next()
     return admin.call(this, request, reply, next)
   })

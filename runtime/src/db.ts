@@ -336,6 +336,6 @@ export async function runTogether<Row extends object>(db: Database, statements: 
 }
 
 /** Wakes the job of that name in all processes once `tx` has committed. */
-export async function wake(tx: Transaction | Database, job: string): Promise<void> {
+export async function wakeJob(tx: Transaction | Database, job: string): Promise<void> {
   await tx.execute(sql`select pg_notify(${wakeChannel}, ${job})`)
 }

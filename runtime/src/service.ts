@@ -85,6 +85,20 @@ async function openDatabase<Config>(
   return { connection: connect(where, service.name, log), locks: openLocks(where, service.name, log) }
 }
 
+/** Adds the routes that every process has, and those of a service. */
+export async function addRoutes<Config>(
+  http: Http,
+  service: Service<Config>,
+  context: Context<Config>,
+  health: Parameters<typeof healthRoutes>[2],
+): Promise<void> {
+  const { consumers = [], sealed = [] } = service
+  healthRoutes(http, context, health)
+  systemRoute(http, context)
+  if (service.migrations !== undefined) operatorRoutes(http, { consumers, sealed }, context)
+  await service.routes?.(http, context)
+}
+
 /** Starts a service in this process. @throws ConfigError before anything is opened if a setting is wrong. */
 export async function startService<Config>(
   service: Service<Config>,
@@ -115,10 +129,7 @@ export async function startService<Config>(
 
   const http = createHttp(config, log, metrics)
   let stopping = false
-  healthRoutes(http, context, { database: database?.locks, stopping: () => stopping })
-  systemRoute(http, context)
-  if (database) operatorRoutes(http, { consumers: service.consumers ?? [], sealed: service.sealed ?? [] }, context)
-  await service.routes?.(http, context)
+  await addRoutes(http, service, context, { database: database?.locks, stopping: () => stopping })
   await http.listen({ host: config.HOST, port: config.PORT })
   const { port } = http.server.address() as AddressInfo
 

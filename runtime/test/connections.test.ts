@@ -3,7 +3,14 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { randomUUIDv7 } from 'node:crypto'
 import { ensureDatabase } from '@robokids/local/postgres'
-import { connect, runTogether, standardTimeouts, wake, type Connection, type Transaction } from '@robokids/runtime/db'
+import {
+  connect,
+  runTogether,
+  standardTimeouts,
+  wakeJob,
+  type Connection,
+  type Transaction,
+} from '@robokids/runtime/db'
 import { isConnectionError, sqlState } from '@robokids/runtime/errors'
 import { openLocks, type Locks } from '@robokids/runtime/locks'
 import { prepareDatabase } from '@robokids/runtime/prepare-database'
@@ -583,10 +590,10 @@ describe('listening', () => {
     ].entries()) {
       await breaks()
       await eventually(() => heard.filter((name) => name === undefined).length === round + 2)
-      await connection.db.transaction((tx) => wake(tx, `after ${round}`)).catch(() => {})
+      await connection.db.transaction((tx) => wakeJob(tx, `after ${round}`)).catch(() => {})
       await eventually(async () => {
         if (heard.includes(`after ${round}`)) return true
-        await wake(connection.db, `after ${round}`)
+        await wakeJob(connection.db, `after ${round}`)
         return false
       })
     }

@@ -5,7 +5,7 @@ import { mailDelivered } from '@robokids/contracts/notifications'
 import { consume, handlerName } from '@robokids/runtime/inbox'
 import { newEvent, publish } from '@robokids/runtime/outbox'
 import type { Service } from '@robokids/runtime/service'
-import { wake } from '@robokids/runtime/db'
+import { wakeJob } from '@robokids/runtime/db'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -209,7 +209,7 @@ describe('a job', () => {
   it('runs when a committed transaction wakes it', async () => {
     await eventually(() => jobRuns >= 1)
     const before = jobRuns
-    await service.context.db.transaction((tx) => wake(tx, 'count-runs'))
+    await service.context.db.transaction((tx) => wakeJob(tx, 'count-runs'))
     await eventually(() => jobRuns > before)
   })
 })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { fetchProven } from '@robokids/local/prove'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
+import { checkDocumented } from './api-documents.ts'
 
 /** A cookie that a local BFF accepts as that of a browser that has bought something. */
 export function browserCookie(): string {
@@ -78,6 +79,8 @@ export class Browser {
         ...headers,
       },
     })
+    if (answer.headers.get('content-type')?.startsWith('application/json') === true)
+      checkDocumented('bff', method, path, answer.status, answer.body)
     for (const line of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (value === '') this.cookies.delete(name)

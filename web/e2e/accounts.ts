@@ -18,12 +18,12 @@ export const member = {
 export const passwordField = (page: Page) => page.getByLabel('Password', { exact: true })
 export const messageLine = (page: Page) => page.locator('form [tabindex="-1"]').first()
 
-/** Agrees to the terms of the membership: those of another plan have to be agreed to anew. */
+/** Agrees to the terms of the membership: each plan has its own. */
 export async function agree(page: Page): Promise<void> {
   await page.getByLabel(/^I agree: My membership renews by itself/).check()
 }
 
-/** Types a member into the registration form that is open; the date is the first one that is not full. */
+/** Fills in the open registration form; selects the first date that is not full. */
 export async function fillRegistration(page: Page, changes: Partial<typeof member> = {}): Promise<void> {
   const values = { ...member, ...changes }
   await page.getByLabel('First name').fill(values.given_name)
@@ -44,7 +44,7 @@ export async function fillRegistration(page: Page, changes: Partial<typeof membe
 export const proceedButton = (page: Page) =>
   page.getByRole('button', { name: /^(Proceed to Payment|Processing\.\.\.)$/ })
 
-/** A sign-up that was made in this tab a moment ago. */
+/** A sign-up made in this tab a moment ago. */
 export async function signedUp(page: Page, changes: { signedUpAt?: number } = {}): Promise<void> {
   await page.addInitScript(
     (user) => sessionStorage.setItem('pendingUser', JSON.stringify({ signedUpAt: Date.now(), ...user })),
@@ -60,7 +60,7 @@ export async function signedUp(page: Page, changes: { signedUpAt?: number } = {}
   )
 }
 
-/** From the login page to the answer of the first form. */
+/** From the login page to the response of the first form. */
 export async function logIn(page: Page, password = goodPassword): Promise<void> {
   await page.goto('/membership/login')
   await page.getByLabel('Email').fill(member.email)
@@ -68,7 +68,7 @@ export async function logIn(page: Page, password = goodPassword): Promise<void> 
   await page.getByRole('button', { name: 'Log In', exact: true }).click()
 }
 
-/** An authenticator of the device's own that always finds its person. Answers what holds its keys. */
+/** A virtual platform authenticator that always verifies the user. Returns its id. */
 export async function addAuthenticator(page: Page) {
   const client = await page.context().newCDPSession(page)
   await client.send('WebAuthn.enable')
@@ -84,7 +84,7 @@ export async function addAuthenticator(page: Page) {
   })
   return {
     credentials: async () => (await client.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
-    /** Its person turns away. */
+    /** The user does not confirm. */
     refuse: () => client.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false }),
   }
 }

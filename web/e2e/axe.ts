@@ -7,13 +7,13 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 const options: RunOptions = {
   resultTypes: ['violations'],
-  // No rule that is on looks into style sheets, which would all be fetched and read once more.
+  // No enabled rule reads style sheets, which axe would fetch and parse once more.
   preload: { assets: ['media'] },
 }
 
-/** What axe finds wrong with what the page shows now and, where it is to look `inDark` too, with its colours there. */
+/** The axe violations of the page's current state; with `inDark`, also those of its colors in dark mode. */
 export async function findings(page: Page, { inDark = false } = {}): Promise<string[]> {
-  // Another world than the page's: its security policy does not have to let axe in.
+  // An isolated world, so that the page's security policy does not block axe.
   const client = await page.context().newCDPSession(page)
   const { frameTree } = await client.send('Page.getFrameTree')
   const { executionContextId } = await client.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id })
@@ -28,7 +28,7 @@ export async function findings(page: Page, { inDark = false } = {}): Promise<str
     return result.value as unknown
   }
   const look = async (also: RunOptions = {}) => {
-    // Colours that are still turning into others are nobody's; those that are inherited begin to turn when others have.
+    // Colors in a transition are not final, and inherited ones start theirs when that of the parent has ended.
     await page.evaluate(async () => {
       do {
         await Promise.allSettled(document.getAnimations().map(({ finished }) => finished))

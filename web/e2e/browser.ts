@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { findChromium } from '@robokids/local/chromium'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** How long a test waits for what comes in a moment where the machine has nothing else to do. */
+/** The timeout for something that takes a moment on an idle machine. */
 export const deadlineMs = 30_000
 
 export interface BrowserOptions {
-  /** Whether a page that was left may be kept and shown again on Back, as browsers do that people have; a headless shell never does. */
+  /** Whether the back/forward cache is enabled, as in users' browsers; a headless shell has none. */
   keepsPages?: boolean
 }
 
@@ -28,9 +28,9 @@ export async function launchBrowser({ keepsPages = true }: BrowserOptions = {}):
 }
 
 /**
- * Has every navigation wait until the page that is there answers, unless the test says what else to wait for. Its script is
- * asked for after its first paint, which may be after `load`; and a page that the browser kept never loads again, so that
- * waiting for the event `load` after Back waits for ever in some browsers and not in others.
+ * Makes every navigation wait until the page is hydrated, unless the test waits for something else. Its script is
+ * requested after the first paint, which may be after `load`; and a page from the back/forward cache never loads again, so that
+ * waiting for `load` after Back would never end in some browsers.
  */
 function waitForAnswers(page: Page): void {
   const answers = () => {
@@ -39,7 +39,7 @@ function waitForAnswers(page: Page): void {
   }
   const untilItAnswers = async () => {
     const deadline = performance.now() + deadlineMs
-    // Where the page leads elsewhere by itself, that one is waited for.
+    // If the page redirects, this waits for the target.
     while (!(await page.evaluate(answers).catch(() => false))) {
       if (performance.now() > deadline) throw new Error(`${page.url()} does not answer.`)
       await wait(20)
@@ -61,7 +61,7 @@ function waitForAnswers(page: Page): void {
   page.goForward = waiting(page.goForward.bind(page))
 }
 
-/** A visitor's browser; what goes wrong in its pages is collected in `errors`. */
+/** A visitor's browser, whose errors are collected in `errors`. */
 export async function newVisitor(
   browser: Browser,
   options: BrowserContextOptions = {},

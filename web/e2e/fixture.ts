@@ -10,13 +10,13 @@ import { StubApi } from './stub-api.ts'
 interface Fixture {
   api: StubApi
   url: string
-  /** A new browser profile's first page, at the school's time unless the profile says another. Its uncaught errors fail the test. */
+  /** The first page of a new browser profile, in the school's time zone by default. Uncaught errors fail the test. */
   open: (profile?: BrowserContextOptions) => Promise<Page>
 }
 
 const running = new Map<boolean, Promise<Browser>>()
 
-/** The browser that all files share which a worker runs; it ends with the worker. */
+/** The browser that all test files of a worker share. It ends with the worker. */
 async function sharedBrowser({ keepsPages = true }: BrowserOptions): Promise<Browser> {
   const known = await running.get(keepsPages)
   if (known?.isConnected()) return known
@@ -25,7 +25,7 @@ async function sharedBrowser({ keepsPages = true }: BrowserOptions): Promise<Bro
   return launched
 }
 
-/** The built web over a stubbed API, with an API and browser profiles of its own for each test. */
+/** The built web with a stubbed API: each test has its own API and browser profiles. */
 export function useSite(options: BrowserOptions = {}): Fixture {
   let browser: Browser
   let site: Site
@@ -62,7 +62,7 @@ export function useSite(options: BrowserOptions = {}): Fixture {
   }
 }
 
-/** Asks until it is so. */
+/** Retries until the assertion passes. */
 export function eventually<T>(ask: () => Promise<T> | T) {
   return expect.poll(ask, { timeout: deadlineMs, interval: 100 })
 }

@@ -33,10 +33,10 @@ export const signUpPaths = {
   custom: '/robokidspage4',
 } as const
 
-/** The cards that a class date is chosen from: in a level's form, and in the membership's. */
+/** The date cards: in a level's form, and in the membership's. */
 export const dateCards = (page: Page) => page.getByRole('radiogroup', { name: /^(Start|Class) date$/ })
 
-/** Waits until the dates are there; answers the first that can be chosen. */
+/** Waits until the dates are loaded; returns the first that can be chosen. */
 export async function firstOpenDate(page: Page): Promise<string> {
   const open = dateCards(page).locator('input:enabled').first()
   await open.waitFor()
@@ -50,7 +50,7 @@ export async function chooseDate(page: Page, date?: string): Promise<string> {
   return chosen
 }
 
-/** The date that is chosen, or nothing. */
+/** The selected date, if any. */
 export async function chosenDate(page: Page): Promise<string> {
   const [chosen] = await dateCards(page)
     .locator('input:checked')
@@ -58,7 +58,7 @@ export async function chosenDate(page: Page): Promise<string> {
   return chosen ?? ''
 }
 
-/** Types a family into the sign-up form that is open. */
+/** Fills in the open sign-up form. */
 export async function fillSignUp(page: Page, changes: Partial<Family> = {}): Promise<Family> {
   const family = { ...sampleFamily, ...changes }
   await page.getByLabel('Guardian name').fill(family.guardianName)
@@ -98,7 +98,7 @@ export async function signWaiver(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
 }
 
-/** The lines of the details on a page: `Start date` → `Friday, October 3, 2025`. */
+/** The rows of the details on a page: `Start date` → `Friday, October 3, 2025`. */
 export async function detailsOf(page: Page): Promise<Record<string, string>> {
   await page.locator('main dl').first().waitFor()
   return page
@@ -110,7 +110,7 @@ export async function detailsOf(page: Page): Promise<Record<string, string>> {
     )
 }
 
-/** Collects every text that the page's body ever shows, from its first moment on. Read it with `textsSeen`. */
+/** Records every text that the page's body ever shows. Read it with `textsSeen`. */
 export async function watchTexts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const seen: string[] = []
@@ -126,10 +126,10 @@ export function textsSeen(page: Page): Promise<string> {
   return page.evaluate(() => (window as unknown as { textsSeen: string[] }).textsSeen.join('\n'))
 }
 
-/** Storage whose getters throw, as browsers do that block cookies, or whose setItem does, as full ones do. */
+/** Storage whose getter throws, as with blocked cookies, or whose `setItem` throws, as when it is full. */
 export async function breakStorage(page: Page, how: 'blocked' | 'full'): Promise<void> {
   await page.addInitScript((kind) => {
-    // Not in the browser's own viewer of PDF files, which has a document of its own.
+    // Not in the browser's PDF viewer, which has its own document.
     if (!location.protocol.startsWith('http')) return
     if (kind === 'full') {
       Storage.prototype.setItem = () => {
@@ -147,12 +147,12 @@ export async function breakStorage(page: Page, how: 'blocked' | 'full'): Promise
   }, how)
 }
 
-/** How much wider the page is than the window that shows it. */
+/** The horizontal overflow of the page. */
 export function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 }
 
-/** Adds up how far things move by themselves, and not because somebody pressed or typed. Read it with `layoutShift`. */
+/** Sums up layout shifts that are not caused by input. Read it with `layoutShift`. */
 export async function watchLayoutShift(page: Page): Promise<void> {
   await page.addInitScript(() => {
     Object.assign(window, { layoutShift: 0 })
@@ -169,7 +169,7 @@ export function layoutShift(page: Page): Promise<number> {
   return page.evaluate(() => (window as unknown as { layoutShift: number }).layoutShift)
 }
 
-/** Where the page's links should not lead. */
+/** The page's broken links. */
 async function wrongLinks(page: Page): Promise<string[]> {
   const links = await page
     .locator('a')
@@ -187,13 +187,13 @@ async function wrongLinks(page: Page): Promise<string[]> {
     if (/^(mailto|blob|otpauth):/.test(href)) return []
     if (href.startsWith('https://'))
       return target === '_blank' && rel === 'noopener noreferrer' ? [] : [`${href} ${target} ${rel}`]
-    // Of another page's sections nothing is known here.
+    // The sections of other pages are unknown here.
     return known.has(href.split(href.startsWith('/') ? /[?#]/ : '?')[0] ?? '') ? [] : [href]
   })
 }
 
-/** Where the page is wider than the window, of these widths. The page is at the last of them when it ends. */
-async function tooWide(page: Page, widths: readonly number[]): Promise<string[]> {
+/** The overflow of the page at the given widths. The page stays at the last of them. */
+async function overflowsAt(page: Page, widths: readonly number[]): Promise<string[]> {
   const faults: string[] = []
   for (const width of widths) {
     await page.setViewportSize({ width, height: width < 768 ? 740 : 900 })
@@ -211,16 +211,16 @@ async function tooWide(page: Page, widths: readonly number[]): Promise<string[]>
 }
 
 /**
- * What is wrong with the page as it is now: its heading, its links, what of it does not fit a phone, a tablet and a desk (or
- * other `widths`), and what axe finds in light and in dark. The page is at 360 px and light when it begins, and when it ends.
+ * The faults of the page in its current state: heading, links, overflow on a phone, a tablet and a desktop (or at other
+ * `widths`), and axe violations in light and dark mode. The page is at 360 px and light before and after.
  */
 export async function faultsOf(page: Page, widths: readonly number[] = [360, 768, 1440]): Promise<string[]> {
   const faults = await wrongLinks(page)
   const headings = await heading(page).count()
   if (headings !== 1) faults.push(`${headings} headings`)
   if (!/^\S.* · Robo Kids Learning$/.test(await page.title())) faults.push(`title ${await page.title()}`)
-  faults.push(...(await tooWide(page, widths)))
-  // Letters of twice the size on the narrowest phone.
+  faults.push(...(await overflowsAt(page, widths)))
+  // Text of twice the size on the narrowest phone.
   await page.setViewportSize({ width: 320, height: 740 })
   await page.evaluate(() => {
     document.documentElement.style.fontSize = '200%'
@@ -235,12 +235,12 @@ export async function faultsOf(page: Page, widths: readonly number[] = [360, 768
   return faults
 }
 
-/** Waits until nothing is loading any more. */
+/** Waits until nothing is `aria-busy`. */
 export function settled(page: Page): Promise<void> {
   return page.locator('body:not(:has([aria-busy="true"]))').waitFor()
 }
 
-/** Waits until nothing more has come over the network for half a second: what it moves has moved. */
+/** Waits until the network has been idle for half a second, so that the layout is final. */
 export function allHasCome(page: Page): Promise<void> {
   return page.evaluate(
     () =>

@@ -1,6 +1,6 @@
 import type { PagePath } from '@robokids/contracts/pages'
 
-/** What the specifications quote or name, word for word, and the page on which it stands before any script runs. */
+/** Texts that the specifications quote, and the pages that contain them before any script runs. */
 export const quotedTexts: Partial<Record<PagePath, readonly string[]>> = {
   '/': [
     'Empowering Kids to Build the Future with Robotic Engineering',
@@ -105,7 +105,7 @@ export const quotedTexts: Partial<Record<PagePath, readonly string[]>> = {
   ],
 }
 
-/** What stands on every page. */
+/** Texts on every page. */
 export const framedTexts = [
   'Home',
   'Robo Kids Learning',
@@ -127,7 +127,7 @@ export const framedTexts = [
   'FAQ',
 ]
 
-/** What only comes to be said by scripts; when it is said, the tests of each page know. */
+/** Texts that scripts add; the tests of each page check when. */
 export const scriptedTexts = [
   'Processing...',
   'Registration failed. Please try again.',

@@ -8,7 +8,7 @@ const windows = [
   { width: 1280, height: 900 },
 ]
 
-/** Whether the question about cookies and the price stay at the window's edge: in a picture of a whole page that is its middle. */
+/** Whether the cookie banner and the price bar stay fixed: in a full-page picture they would be in its middle. */
 async function stick(page: Page, sticks: boolean): Promise<void> {
   const position = sticks ? '' : 'static'
   await page.locator('[aria-label="Cookies"], [data-pay-bar]').evaluateAll((all, where) => {
@@ -16,7 +16,7 @@ async function stick(page: Page, sticks: boolean): Promise<void> {
   }, position)
 }
 
-/** What a reader would have loaded by scrolling to it. */
+/** Loads everything that scrolling would load. */
 async function loadPictures(page: Page): Promise<void> {
   await page.locator('img').evaluateAll((all) =>
     Promise.all(
@@ -28,13 +28,13 @@ async function loadPictures(page: Page): Promise<void> {
   )
 }
 
-/** Draws the page as it is now for a phone and for a desk, where `npm run screenshots` asks for it. */
+/** Takes screenshots of the page for a phone and a desktop, if `npm run screenshots` requests them. */
 export async function draw(page: Page, name: string): Promise<void> {
   if (!folder) return
   await mkdir(join(folder, 'pages'), { recursive: true })
   const before = page.viewportSize()
   const file = name === '/' ? 'home' : name.replaceAll(/[^\w]+/g, '-').replaceAll(/^-|-$/g, '')
-  // A dialog stands in the window, wherever the page behind it is.
+  // A dialog is in the viewport, however the page behind it is scrolled.
   const fullPage = (await page.locator('dialog[open]').count()) === 0
   if (fullPage) {
     await stick(page, false)

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type PagePath, redirects } from '@robokids/contracts/pages'
-import { contentSecurityPolicy } from '../../bff/src/doorkeeping.ts'
+import { contentSecurityPolicy } from '../../bff/src/request-guards.ts'
 import { readSiteFiles, type SiteFiles } from '../../bff/src/site-files.ts'
 import type { StubApi } from './stub-api.ts'
 
@@ -17,7 +17,7 @@ export interface Build {
   remove: () => Promise<void>
 }
 
-/** The web as it is shipped, built once more in a folder of its own. */
+/** A production build of the web in a temporary folder. */
 export async function anotherBuild(...options: string[]): Promise<Build> {
   const dist = await mkdtemp(join(tmpdir(), 'robokids-web-'))
   const vite = join(web, '..', 'node_modules', 'vite', 'bin', 'vite.js')
@@ -37,7 +37,7 @@ export interface Site {
   close: () => Promise<void>
 }
 
-/** Serves a build (the newest one, where `dist` tells which) as the BFF does, with the answers and the card page of the `api` of the moment. */
+/** Serves a build (the latest, if `dist` is a function) as the BFF does, with the responses and the card page of the current `api`. */
 export async function serveSite(dist: string | (() => string), api: () => StubApi): Promise<Site> {
   let url = 'http://localhost'
   const builds = new Map<string, Promise<SiteFiles>>()

@@ -41,7 +41,7 @@ export function sampleProfile(changes: Partial<Profile> = {}): Profile {
   }
 }
 
-/** A step of each kind that a sign-in can have. */
+/** One sign-in step of each kind. */
 export const sampleSteps: SignInStep[] = [
   { step: 'CONFIRM_SIGN_UP' },
   { step: 'RESET_PASSWORD' },
@@ -69,7 +69,7 @@ export const sampleSteps: SignInStep[] = [
 
 const code = { delivery: { medium: 'EMAIL', destination: 'm***@e***' } }
 
-/** The account's part of the BFF, on a day when all goes well; undefined for other addresses. */
+/** The BFF's account routes with successful responses; undefined for other paths. */
 export class StubAccounts {
   user: typeof maren | null = null
   profile = sampleProfile()
@@ -81,7 +81,7 @@ export class StubAccounts {
   ]
 
   membership: Membership | null = null
-  /** Further ones that run. */
+  /** Further active memberships. */
   others: Membership[] = []
   plans: MembershipPlans['plans'] = (
     [

@@ -13,33 +13,33 @@ import { sampleWaiver, waiverPdf } from './waiver-pdf.ts'
 export interface Call {
   method: string
   path: string
-  /** With its question mark; empty without one. */
+  /** Including the question mark; empty if there is none. */
   query: string
   body: Record<string, unknown>
-  /** The account that the page was composed for, where it names one. */
+  /** The account that the page is for, if it sends one. */
   account: string | undefined
-  /** Its proof of work, where it brings one. */
+  /** Its proof of work, if any. */
   proof: string | undefined
 }
 
 export interface Answer {
   status?: number
   json?: unknown
-  /** Instead of `json`: an answer of this content type. */
+  /** Instead of `json`: a response of this content type. */
   html?: string
-  /** A PDF to keep, instead of both. */
+  /** A PDF download, instead of both. */
   pdf?: { bytes: Buffer; name: string }
   delayMs?: number
-  /** The server has done its part and the answer is lost on the way. */
+  /** The server has handled the request, and the response is lost. */
   lost?: boolean
 }
 
 type Handler = (call: Call, nth: number) => Answer | Promise<Answer>
 
-/** A handler whose answers wait until a test has seen what shows meanwhile: however long that takes. */
-export function held(answer: (call: Call) => Answer): { handler: Handler; letGo: () => void } {
+/** A handler whose responses wait until the test releases them, after it has checked the pending state. */
+export function held(answer: (call: Call) => Answer): { handler: Handler; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
-  return { handler: (call) => promise.then(() => answer(call)), letGo: resolve }
+  return { handler: (call) => promise.then(() => answer(call)), release: resolve }
 }
 
 export function refusal(
@@ -99,24 +99,24 @@ const sampleShop: ShopView = {
   classesFrom: { amount: 40_000, currency: 'usd' },
 }
 
-/** The answers of the BFF, as a test sets them; without that, those of a day when all goes well. */
+/** The BFF's responses as set by a test; successful by default. */
 export class StubApi {
   readonly calls: Call[] = []
   readonly accounts = new StubAccounts()
   classes = sampleClasses()
-  /** How long each answer takes. */
+  /** The delay of each response. */
   delayMs = 0
   readonly #views = new Map<string, RegistrationView>()
   readonly #streams = new Map<string, Set<ServerResponse>>()
   readonly #handlers = new Map<string, Handler>()
   readonly #counts = new Map<string, number>()
 
-  /** Answers `POST /api/registrations` and the like; `:reference` stands for any. */
+  /** Sets the handler of `POST /api/registrations` and the like; `:reference` matches any. */
   on(route: string, handler: Handler): void {
     this.#handlers.set(route, handler)
   }
 
-  /** What the registration is from now on: asked for, and told to whoever watches it. */
+  /** Sets the registration's state, for requests and for open event streams. */
   tell(view: RegistrationView): void {
     this.#views.set(view.registrationId, view)
     for (const stream of this.#streams.get(view.registrationId) ?? []) stream.write(stateEvent(view))
@@ -126,7 +126,7 @@ export class StubApi {
     return this.#views.get(reference)
   }
 
-  /** How many pages watch it now. */
+  /** The number of open event streams. */
   watchersOf(reference: string): number {
     return [...(this.#streams.get(reference) ?? [])].filter((stream) => !stream.destroyed).length
   }
@@ -137,7 +137,7 @@ export class StubApi {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname: path, search: query } = new URL(request.url ?? '/', 'http://site')
-    // What is looked at is answered as what is read; Node leaves the body out.
+    // HEAD is handled like GET; Node omits the body.
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
     const body = await text(request)
     const account = request.headers[accountHeader]?.toString()

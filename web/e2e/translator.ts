@@ -1,22 +1,22 @@
 import type { Page } from 'playwright-core'
 
 /**
- * Does to the page what a browser's translator does (Google's, in Chrome): each text, and each that comes later, has elements
- * in its place. The words stay the same, so that tests find them. Answers what went wrong by that, as it happens: a node
- * that the page's script looked for in vain, or words that it changed where nobody sees them.
+ * Changes the page as a browser's translation does (Google's, in Chrome): every text node, also later ones, is replaced
+ * by elements. The text stays the same, so that tests find it. Returns the faults as they happen: a node
+ * that the page's script did not find, or a text that it changed in a detached node.
  */
 export async function translate(
   page: Page,
   from: 'the first moment' | 'when it answers' = 'when it answers',
 ): Promise<string[]> {
   const faults: string[] = []
-  await page.exposeFunction('tellFault', (fault: string) => faults.push(fault))
+  await page.exposeFunction('reportFault', (fault: string) => faults.push(fault))
   await page.addInitScript((atFirst) => {
-    // Not in the browser's own viewer of PDF files, which has a document of its own.
+    // Not in the browser's PDF viewer, which has its own document.
     if (!location.protocol.startsWith('http')) return
-    const tell = (fault: string) => (window as unknown as { tellFault: (fault: string) => void }).tellFault(fault)
+    const tell = (fault: string) => (window as unknown as { reportFault: (fault: string) => void }).reportFault(fault)
 
-    // What is translated while React takes it over is not what it made: it makes that part anew, and only tells of it.
+    // React finds text translated during hydration to differ from its own: it renders that part again and only reports it.
     addEventListener('error', (event) => {
       if (String(event.error).includes('React error #418')) event.preventDefault()
     })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { WaiverDocument } from '@robokids/contracts/enrollment'
 
-/** One page that says what it is; readers rebuild its table of contents. */
+/** A minimal one-page PDF; readers rebuild its cross-reference table. */
 const content =
   'BT /F1 20 Tf 72 720 Td (Participation waiver) Tj 0 -40 Td /F1 12 Tf (I sign for my child as parent or guardian.) Tj ET'
 
@@ -29,7 +29,7 @@ function write(): Buffer {
 
 export const waiverPdf = write()
 
-/** Its words, as the server tells them. */
+/** Its text, as from the server. */
 export const sampleWaiver: WaiverDocument = {
   sha256: createHash('sha256').update(waiverPdf).digest('hex'),
   blocks: [

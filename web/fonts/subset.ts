@@ -1,6 +1,6 @@
 /**
  * Makes the site's fonts, `src/ui/fonts`, of the characters and weights that it is set in: half of what their packages have.
- * They are committed, with their licences; `node web/fonts/subset.ts` makes them anew, after a change here or a new version.
+ * They are committed, with their licences; `node web/fonts/subset.ts` generates them, after a change here or a new version.
  */
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

@@ -1,6 +1,6 @@
 /**
  * Draws the pictures for those who share a page, the site's icons, and what stands in mails, from our own illustrations. They are
- * committed: a build needs no browser for them. `node web/share/draw.ts` draws them anew, after a change to a drawing or here.
+ * committed: a build needs no browser for them. `node web/share/draw.ts` draws them, after a change to a drawing or here.
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

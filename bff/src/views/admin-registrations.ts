@@ -92,15 +92,15 @@ const columns = [
 ] satisfies (keyof ReturnType<typeof rowOf>)[]
 
 /**
- * Pages as one CSV (RFC 4180), in UTF-8 with a byte-order mark: without it Excel reads names in another encoding. Cells that a spreadsheet would take for a formula
- * are quoted against it.
+ * All pages as one CSV (RFC 4180), in UTF-8 with a byte-order mark for Excel. Cells that a spreadsheet would execute as a formula
+ * are escaped.
  */
 export function registrationsCsv(pages: AsyncIterable<AdminRegistrations>): Readable {
   const rows = async function* () {
     for await (const { registrations } of pages) yield* registrations.map(rowOf)
   }
   const csv = stringify({ bom: true, header: true, columns, record_delimiter: 'windows', escape_formulas: true })
-  // Breaks the answer off where a page cannot be had: half a list must not look like a whole one.
+  // Aborts the response if a page cannot be fetched: a partial list must not look complete.
   pipeline(rows, csv).catch((error: unknown) => csv.destroy(error as Error))
   return csv
 }

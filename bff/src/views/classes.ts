@@ -10,7 +10,7 @@ function lastDayOf(endsAt: string): string {
   return lastInstant.toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
 }
 
-/** The levels with their open dates, today's prices and the promotion that is on. */
+/** The levels with their open dates, current prices and the active promotion. */
 export async function classesView({ enrollment, billing }: Services): Promise<ClassesView> {
   const [{ levels }, { prices, promotions }] = await Promise.all([
     enrollment.call('GET', '/classes', { answer: classesSchema }),

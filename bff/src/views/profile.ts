@@ -3,7 +3,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import { allDevices } from '../device.ts'
 import type { Identity } from '../identity.ts'
 
-/** Calls an operation in the name of who is signed in. */
+/** Calls an operation as the signed-in user. */
 type Call = <Name extends Parameters<Identity['call']>[0]>(
   name: Name,
   input?: Record<string, unknown>,
@@ -13,23 +13,23 @@ const mfaTypes: Record<string, MfaType> = { SOFTWARE_TOKEN_MFA: 'TOTP', SMS_MFA:
 
 const instant = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(Math.round(seconds * 1000)).toString()
 
-/** What a pool does not have is an empty list on the page. */
-async function orNone<T>(asking: Promise<T>, none: T): Promise<T> {
+/** Returns the default if the pool does not support the feature. */
+async function orDefault<T>(result: Promise<T>, fallback: T): Promise<T> {
   try {
-    return await asking
+    return await result
   } catch (error) {
-    const absent = ['WebAuthnNotEnabledException', 'InvalidParameterException', 'ResourceNotFoundException']
-    if (error instanceof DomainError && absent.includes(error.code)) return none
+    const unsupported = ['WebAuthnNotEnabledException', 'InvalidParameterException', 'ResourceNotFoundException']
+    if (error instanceof DomainError && unsupported.includes(error.code)) return fallback
     throw error
   }
 }
 
-/** A person's own account, with what it signs in by. `currentDevice` is the key of the browser that asks. */
+/** A user's own account with its sign-in methods. `currentDevice` is the device key of the requesting browser. */
 export async function profileView(call: Call, currentDevice: string | undefined): Promise<Profile> {
   const [user, { Credentials }, devices] = await Promise.all([
     call('GetUser'),
-    orNone(call('ListWebAuthnCredentials'), { Credentials: [] }),
-    orNone(
+    orDefault(call('ListWebAuthnCredentials'), { Credentials: [] }),
+    orDefault(
       allDevices((page) => call('ListDevices', page)),
       [],
     ),
@@ -61,13 +61,13 @@ export async function profileView(call: Call, currentDevice: string | undefined)
       createdAt: instant(CreatedAt),
     })),
     devices: devices.map(({ DeviceKey, DeviceAttributes, DeviceLastAuthenticatedDate }) => {
-      const said = new Map(DeviceAttributes.map(({ Name, Value }) => [Name, Value]))
+      const deviceAttributes = new Map(DeviceAttributes.map(({ Name, Value }) => [Name, Value]))
       return {
         key: DeviceKey,
-        name: said.get('device_name') ?? '',
+        name: deviceAttributes.get('device_name') ?? '',
         lastUsedAt: instant(DeviceLastAuthenticatedDate),
         current: DeviceKey === currentDevice,
-        remembered: said.get('dev:device_remembered_status') === 'remembered',
+        remembered: deviceAttributes.get('dev:device_remembered_status') === 'remembered',
       }
     }),
   }

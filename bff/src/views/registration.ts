@@ -8,9 +8,9 @@ import type { Services } from '../upstream.ts'
 
 export interface ViewOptions {
   siteUrl: string
-  /** The parent has just come back from the payment page, before its webhook perhaps. */
+  /** Whether the parent has just returned from the payment page, perhaps before its webhook. */
   returned?: boolean
-  /** It is of no use without what billing knows: where that cannot be asked, nothing is shown. */
+  /** Whether to fail, instead of omitting the payment, if billing is unavailable. */
   withMoney?: boolean
   signal?: AbortSignal
 }
@@ -24,7 +24,7 @@ async function refreshedCheckout(
     return await refreshCheckout(billing, `/checkouts/${registrationId}`, returned, { answer: checkoutSchema, signal })
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    // What enrollment knows is worth showing without billing.
+    // Enrollment's data is useful without billing's.
     if (error.code === 'checkout_not_found' || (error.code === 'upstream_unavailable' && !withMoney)) return null
     throw error
   }
@@ -63,7 +63,7 @@ function present(registration: Registration, checkout: Checkout | null, siteUrl:
   }
 }
 
-/** One registration as its family sees it, its checkout refreshed (`refreshCheckout`). @throws DomainError `registration_not_found`, `upstream_unavailable` */
+/** A registration as its family sees it, with its checkout refreshed. @throws DomainError `registration_not_found`, `upstream_unavailable` */
 export async function refreshRegistration(
   services: Services,
   registrationId: string,
@@ -74,7 +74,7 @@ export async function refreshRegistration(
     services.enrollment.call('GET', path, { answer: registrationSchema, signal: options.signal }),
     refreshedCheckout(services, registrationId, options),
   ])
-  // The payment that has confirmed it came between the two answers.
+  // The payment that confirmed it arrived between the two responses.
   const isOutdated = registration.payment !== null && checkout !== null && checkout.payment === null
   const latest = isOutdated ? await refreshedCheckout(services, registrationId, options) : checkout
   return present(registration, latest, options.siteUrl)

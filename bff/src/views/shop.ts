@@ -4,7 +4,7 @@ import { productsSchema, type ShopView } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Services } from '../upstream.ts'
 
-/** What the shop has, and what the cheapest class costs. */
+/** The shop's products, and the price of the cheapest class. */
 export async function shopView({ billing }: Services): Promise<ShopView> {
   const [{ products }, { prices }] = await Promise.all([
     billing.call('GET', '/products', { answer: productsSchema }),

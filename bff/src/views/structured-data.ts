@@ -4,7 +4,7 @@ import { levelPages, productPages } from '@robokids/contracts/pages'
 import type { ShopView } from '@robokids/contracts/shop'
 
 type Level = ClassesView['levels'][number]
-export type Thing = Record<string, unknown>
+export type JsonLd = Record<string, unknown>
 
 const price = ({ amount, currency }: { amount: number; currency: string }) => ({
   price: (amount / 100).toFixed(2),
@@ -13,8 +13,8 @@ const price = ({ amount, currency }: { amount: number; currency: string }) => ({
 
 const organization = { '@type': 'EducationalOrganization', name: 'Robo Kids Learning' }
 
-/** A level as schema.org describes a course: today's price, and the dates that are open. */
-function courseOf(level: Level, siteUrl: string): Thing {
+/** A level as a schema.org course, with its current price and open dates. */
+function courseOf(level: Level, siteUrl: string): JsonLd {
   const url = siteUrl + levelPages[level.classType]
   return {
     '@type': 'Course',
@@ -55,8 +55,8 @@ const availability = {
   withdrawn: 'Discontinued',
 } as const
 
-/** A product as schema.org describes it. What cannot be bought is offered by nobody. */
-function productOf({ sku, name, state, amount, currency }: ShopView['products'][number], siteUrl: string): Thing {
+/** A schema.org product. Only what can be bought has an offer. */
+function productOf({ sku, name, state, amount, currency }: ShopView['products'][number], siteUrl: string): JsonLd {
   const url = siteUrl + (isOwnPage(sku) ? productPages[sku] : '/shop')
   const forSale = state === 'available' || state === 'pre_order'
   return {
@@ -80,10 +80,10 @@ function productOf({ sku, name, state, amount, currency }: ShopView['products'][
   }
 }
 
-const coursesOf = (levels: Level[], siteUrl: string): Thing[] => levels.map((level) => courseOf(level, siteUrl))
+const coursesOf = (levels: Level[], siteUrl: string): JsonLd[] => levels.map((level) => courseOf(level, siteUrl))
 
-/** The landing page's levels, in their order. */
-export function courseList({ levels }: ClassesView, siteUrl: string): Thing[] {
+/** The levels of the landing page, in order. */
+export function courseList({ levels }: ClassesView, siteUrl: string): JsonLd[] {
   const itemListElement = coursesOf(levels, siteUrl).map((item, index) => ({
     '@type': 'ListItem',
     position: index + 1,
@@ -93,7 +93,7 @@ export function courseList({ levels }: ClassesView, siteUrl: string): Thing[] {
 }
 
 /** The course of a level's page. */
-export function coursesOfLevel({ levels }: ClassesView, classType: Level['classType'], siteUrl: string): Thing[] {
+export function coursesOfLevel({ levels }: ClassesView, classType: Level['classType'], siteUrl: string): JsonLd[] {
   return coursesOf(
     levels.filter((level) => level.classType === classType),
     siteUrl,
@@ -102,8 +102,8 @@ export function coursesOfLevel({ levels }: ClassesView, classType: Level['classT
 
 const isOwnPage = (sku: string): sku is keyof typeof productPages => Object.hasOwn(productPages, sku)
 
-/** What the shop has, or of that the one. */
-export function productsOf({ products }: ShopView, siteUrl: string, only?: string): Thing[] {
+/** The shop's products, or only one of them. */
+export function productsOf({ products }: ShopView, siteUrl: string, only?: string): JsonLd[] {
   return products
     .filter(({ sku, state }) => state !== 'withdrawn' && sku === (only ?? sku))
     .map((product) => productOf(product, siteUrl))

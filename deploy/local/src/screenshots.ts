@@ -48,6 +48,29 @@ async function drawMails(): Promise<void> {
   }
 }
 
+/** The pictures of the README: the first view of a page, in a file small enough for the repository. */
+async function drawReadmePictures(): Promise<void> {
+  const pictures = [
+    { page: 'robokidslanding', width: desktop, height: 800, name: 'classes' },
+    { page: 'robokidspage1', width: phone, height: 800, name: 'registration' },
+  ]
+  const target = join(root, 'docs/images')
+  await mkdir(target, { recursive: true })
+  const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
+  try {
+    for (const { page: file, width, height, name } of pictures) {
+      const page = await browser.newPage({ viewport: { width, height } })
+      await page.goto(pathToFileURL(join(folder, 'pages', `${file}.${width}.png`)).href)
+      await page.locator('img').evaluate((picture) => {
+        picture.style.cssText = 'position: absolute; inset: 0 auto auto 0; width: 100vw; height: auto'
+      })
+      await page.screenshot({ path: join(target, `${name}.jpg`), type: 'jpeg', quality: 75 })
+    }
+  } finally {
+    await browser.close()
+  }
+}
+
 /** Writes a page with all screenshots, each at both widths. */
 async function writeIndex(): Promise<number> {
   const kinds = await Promise.all(
@@ -72,5 +95,6 @@ async function writeIndex(): Promise<number> {
 await runTests('--project', 'browser', 'web/e2e/app/visitor-pages.test.ts', 'web/e2e/app/routes.test.ts')
 await runTests('--project', 'integration', 'services/notifications/test')
 await drawMails()
+await drawReadmePictures()
 const count = await writeIndex()
 console.log(`${count} pages, states and mails, each at ${phone} and ${desktop} pixels: ${join(folder, 'index.html')}`)

@@ -29,13 +29,13 @@ interface ServiceEntry {
 
 /** A process's application, loaded when it is needed: the operator's commands need none. */
 interface Application {
-  load: () => Promise<Pick<Service<object>, 'config' | 'migrations'>>
+  load: () => Promise<Service<object>>
   start: (env: Environment) => Promise<Pick<RunningService<object>, 'url' | 'stop'>>
 }
 
 function application<Config>(load: () => Promise<Service<Config>>): Application {
   return {
-    load: load as Application['load'],
+    load: load as unknown as Application['load'],
     async start(env) {
       const [{ startService }, service] = await Promise.all([import('@robokids/runtime/service'), load()])
       return startService(service, env)

@@ -31,6 +31,7 @@ const settingsSchema = z.object({
   MAILBOX_PORT: port(1080),
   SMTP_PORT: port(1025),
   SMS_PORT: port(1081),
+  API_PAGES_PORT: port(4030),
   /** The data folder. */
   DATA_DIR: z
     .string()

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSmsCatcher } from '../../sms-catcher/src/app.ts'
 import { createSimulator } from '../../stripe-simulator/src/app.ts'
+import { startApiPages } from './api-pages.ts'
 import { startMailbox } from './mailbox.ts'
 import { startNats } from './nats.ts'
 import { dropStaleLock, ensureDatabase, startPostgres } from './postgres.ts'
@@ -71,6 +72,7 @@ export async function startStack(settings: Settings, fresh: boolean): Promise<St
       natsUrl,
       keep(startMailbox({ dataDir: dataDir('mail'), port: settings.MAILBOX_PORT, smtpPort: settings.SMTP_PORT })),
       keep(createSmsCatcher({ port: settings.SMS_PORT })),
+      keep(startApiPages({ port: settings.API_PAGES_PORT })),
       keep(
         createSimulator({
           port: settings.STRIPE_SIMULATOR_PORT,

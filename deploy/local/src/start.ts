@@ -53,6 +53,7 @@ try {
       address('mailbox', settings.MAILBOX_PORT, '   catches every mail'),
       address('text messages', settings.SMS_PORT, '   catches every text message'),
       address('payment simulator', settings.STRIPE_SIMULATOR_PORT, '   pay with 4242 4242 4242 4242'),
+      address('API documents', settings.API_PAGES_PORT),
       ...owningServices.map((name) => address(name, settings[portSetting(name)])),
       `  ${'SMTP'.padEnd(18)} localhost:${settings.SMTP_PORT}`,
       `  ${'NATS'.padEnd(18)} ${settings.NATS_URL ?? `nats://localhost:${settings.NATS_PORT}`}`,

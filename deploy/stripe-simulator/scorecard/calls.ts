@@ -1,4 +1,4 @@
-/** (b) Calls of the SDK, with what each refuses: status, type, code and parameter. */
+/** (b) Calls of the SDK with their errors: status, type, code and parameter. */
 import assert from 'node:assert/strict'
 import { Stripe } from 'stripe'
 import { paid, payer, plan, prices, purchase, subscribed } from './records.ts'
@@ -13,7 +13,7 @@ interface Refusal {
   declineCode?: string | null
 }
 
-/** The call is refused, and says so as Stripe does. */
+/** Expects the call to be rejected as by Stripe. */
 async function refuses(call: Promise<unknown>, expected: Refusal): Promise<void> {
   const error = await call.then(
     () => assert.fail('The call was not refused'),
@@ -210,7 +210,7 @@ export const callChecks: readonly Check[] = [
       [`email:"nobody.${mark}@example.com"`, []],
     ]
     for (const [query, expected] of queries) {
-      // Stripe finds what is new within a minute.
+      // Stripe's search has a delay of up to a minute.
       await eventually(async () => {
         const { object, data } = await stripe.customers.search({ query })
         assert.deepEqual([object, data.map((one) => one.id).toSorted()], ['search_result', expected.toSorted()], query)
@@ -486,7 +486,7 @@ export const callChecks: readonly Check[] = [
       ['pm_card_visa_chargeDeclinedInsufficientFunds', 'card_declined', 'insufficient_funds'],
       ['pm_card_visa_chargeDeclinedLostCard', 'card_declined', 'lost_card'],
       ['pm_card_visa_chargeDeclinedStolenCard', 'card_declined', 'stolen_card'],
-      // What these say is the code itself: the bank gives no decline code beside it.
+      // These have no separate decline code.
       ['pm_card_chargeDeclinedExpiredCard', 'expired_card', null],
       ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc', null],
       ['pm_card_chargeDeclinedProcessingError', 'processing_error', null],

@@ -1,4 +1,4 @@
-/** (f) Time: expiry, renewal and dunning without waiting for them. */
+/** (f) Time: expiry, renewal and dunning without waiting. */
 import assert from 'node:assert/strict'
 import { Stripe } from 'stripe'
 import { clocked, purchase } from './records.ts'

@@ -1,4 +1,4 @@
-/** (d) Webhooks: signed, at least once, in any order; and a connection that breaks after the work is done. */
+/** (d) Webhooks: signed, at least once, in any order; and a connection that breaks after the execution. */
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ interface Received {
   signature: string
 }
 
-/** Listens while `run` does something, with an endpoint for it that takes one type of event. */
+/** Receives webhooks during `run` at an endpoint for one event type. */
 async function listening(
   target: Target,
   run: (received: Received[], endpoint: Stripe.WebhookEndpoint) => Promise<void>,
@@ -232,7 +232,7 @@ export const deliveryChecks: readonly Check[] = [
       assert.equal(notification.related_object.id, id)
       assert.equal((await notification.fetchRelatedObject()).id, id)
       assert.equal((await notification.fetchEvent()).id, notification.id)
-      // Where it is disabled nothing comes.
+      // A disabled endpoint receives nothing.
       await stripe.v2.core.eventDestinations.disable(destination.id)
       await stripe.customers.create({})
       await arrive(received, 3)

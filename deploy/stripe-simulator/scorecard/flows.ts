@@ -1,4 +1,4 @@
-/** (c) Every flow yields its events: the same types, each as often, whatever their order. */
+/** (c) Every flow has its events: the same types and counts, in any order. */
 import assert from 'node:assert/strict'
 import type { Stripe } from 'stripe'
 import { latestApiVersion } from '../src/protocol/api-versions.ts'
@@ -6,7 +6,7 @@ import { idOf } from '../src/protocol/ids.ts'
 import { clocked, paid, payPage, plan, purchase } from './records.ts'
 import { control, eventually, type Check, type Target } from './target.ts'
 
-/** Runs a flow, and compares what happened about its objects since. The flow answers their ids. */
+/** Runs a flow, and compares the events of its objects. The flow returns their ids. */
 async function yields(
   target: Target,
   expected: readonly string[],
@@ -33,7 +33,7 @@ async function yields(
   )
 }
 
-/** The events whose object names one of the ids, or an object that does: an invoice's payment names the invoice alone. */
+/** The events whose object references one of the ids, directly or indirectly: an invoice's payment only references the invoice. */
 function related(events: readonly Stripe.Event[], ids: Set<string>): Stripe.Event[] {
   const texts = events.map((event) => JSON.stringify(event.data.object))
   const found = new Set<Stripe.Event>()
@@ -42,7 +42,7 @@ function related(events: readonly Stripe.Event[], ids: Set<string>): Stripe.Even
     for (const [index, event] of events.entries()) {
       if (found.has(event) || ![...ids].some((id) => texts[index]?.includes(id))) continue
       found.add(event)
-      // A product or a price belongs to more than one customer.
+      // Products and prices belong to several customers.
       const { object, id } = event.data.object as { object: string; id?: string }
       if (object === 'invoice' && id !== undefined) ids.add(id)
       grown = true
@@ -74,7 +74,7 @@ const startedEvents = [
   ...invoicePaidEvents,
 ]
 
-/** The customer of a session names all that belongs to it, and so does the session itself. */
+/** The ids of a session and its customer cover all related objects. */
 async function idsOf({ stripe }: Target, id: string): Promise<string[]> {
   const session = await stripe.checkout.sessions.retrieve(id)
   return [id, idOf(session.customer), idOf(session.payment_intent)]

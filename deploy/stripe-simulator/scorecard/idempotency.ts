@@ -1,4 +1,4 @@
-/** (e) Idempotency keys: the same answer again, never a second object. */
+/** (e) Idempotency keys: the same response, never a second object. */
 import assert from 'node:assert/strict'
 import { Stripe } from 'stripe'
 import { paid } from './records.ts'

@@ -1,4 +1,4 @@
-/** What the checks need to exist before they can begin. Each makes its own. */
+/** Objects that checks need. Each check creates its own. */
 import type { Stripe } from 'stripe'
 import { control, type Target } from './target.ts'
 
@@ -58,7 +58,7 @@ export async function subscribed(target: Target, more: Stripe.CustomerCreatePara
   return { customer, subscription, itemId: subscription.items.data[0]?.id ?? '', monthly, yearly }
 }
 
-/** A member on a test clock of its own, which `to` moves and waits for. */
+/** A member with its own test clock, which `to` advances and waits for. */
 export async function clocked(target: Target) {
   const { stripe } = target
   const from = Date.parse('2030-01-15T09:00:00Z') / 1000
@@ -90,7 +90,7 @@ export function paid(
   })
 }
 
-/** What a parent does on the hosted page. */
+/** Pays as a parent on the hosted page. */
 export async function payPage(target: Target, session: string, card: string) {
   return control<{ status: string; redirectUrl: string | null }>(target, `/checkout/${session}/pay`, { card })
 }

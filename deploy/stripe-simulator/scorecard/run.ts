@@ -1,9 +1,9 @@
 /**
- * Prints the scorecard: of a simulator of its own, or of what STRIPE_API_URL names. A key of Stripe's sandbox works with
+ * Prints the scorecard: of its own simulator, or of STRIPE_API_URL. A key of Stripe's sandbox works with
  * https://api.stripe.com. Live keys are refused.
  */
 import { createSimulator } from '../src/app.ts'
-import { checks, judge, type Verdict } from './scorecard.ts'
+import { checks, runCheck, type CheckResult } from './scorecard.ts'
 import { keyCounts } from './shapes.ts'
 import { sections, targetAt } from './target.ts'
 
@@ -24,12 +24,12 @@ const target = targetAt(address, key, hasControl)
 let failed = 0
 const table: string[] = []
 for (const section of sections) {
-  const verdicts: Verdict[] = []
-  for (const check of checks[section]) verdicts.push(await judge(check, target))
-  const count = (outcome: Verdict['outcome']) => verdicts.filter((one) => one.outcome === outcome).length
+  const results: CheckResult[] = []
+  for (const check of checks[section]) results.push(await runCheck(check, target))
+  const count = (outcome: CheckResult['outcome']) => results.filter((one) => one.outcome === outcome).length
   failed += count('failed')
-  table.push(`| ${section} | ${count('passed')} | ${count('failed')} | ${count('not run')} | ${verdicts.length} |`)
-  for (const { check, outcome, why } of verdicts) {
+  table.push(`| ${section} | ${count('passed')} | ${count('failed')} | ${count('not run')} | ${results.length} |`)
+  for (const { check, outcome, why } of results) {
     if (outcome === 'failed') say(`✗ ${section}: ${check.name}\n    ${why.split('\n').slice(0, 6).join('\n    ')}`)
     else if (showsAll) say(`${outcome === 'passed' ? '✓' : '·'} ${section}: ${check.name}`)
   }

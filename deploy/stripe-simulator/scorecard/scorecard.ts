@@ -6,7 +6,7 @@ import { idempotencyChecks } from './idempotency.ts'
 import { shapeChecks } from './shapes.ts'
 import type { Check, Section, Target } from './target.ts'
 
-/** The checks of each section, those of the clock last: it moves the time for all. */
+/** The checks by section, those of the clock last, since they advance the time for all. */
 export const checks: Record<Section, readonly Check[]> = {
   shapes: shapeChecks,
   calls: callChecks,
@@ -16,10 +16,10 @@ export const checks: Record<Section, readonly Check[]> = {
   clock: clockChecks,
 }
 
-export type Verdict = { check: Check; outcome: 'passed' | 'failed' | 'not run'; why: string }
+export type CheckResult = { check: Check; outcome: 'passed' | 'failed' | 'not run'; why: string }
 
-/** What needs the simulator's own control API cannot be asked of another target: it counts as neither. */
-export async function judge(check: Check, target: Target): Promise<Verdict> {
+/** Checks that need the simulator's control API are not run against another target. */
+export async function runCheck(check: Check, target: Target): Promise<CheckResult> {
   if (check.needsControl === true && !target.hasControl) return { check, outcome: 'not run', why: '' }
   try {
     await check.run(target)

@@ -1,4 +1,4 @@
-/** (a) Every resource has the keys and types that the installed SDK declares: its own declarations are the measure. */
+/** (a) Every resource has the keys and types declared by the installed SDK. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { idOf } from '../src/protocol/ids.ts'
 import { paid, purchase, subscribed } from './records.ts'
 import { control, eventually, raw, type Check, type Json, type Target } from './target.ts'
 
-/** Resource: its type in the SDK, the file and interface that declare it, and how many of its keys are required. */
+/** Resource: its type in the SDK, its declaration file and interface, and the number of its required keys. */
 const resources = {
   'checkout.session': ['Checkout.Session', 'Checkout/Sessions.d.ts', 'Session', 59],
   invoice: ['Invoice', 'Invoices.d.ts', 'Invoice', 70],
@@ -48,7 +48,7 @@ async function onePrice({ stripe }: Target) {
   return stripe.prices.create({ product: id, currency: 'usd', unit_amount: 40_000 })
 }
 
-/** One of each resource; a resource that the target does not have is missing. */
+/** One object per resource; those that the target does not support are left out. */
 async function collect(target: Target): Promise<Partial<Record<Resource, Json>>> {
   const { stripe } = target
   const found: Partial<Record<Resource, Json>> = {}
@@ -73,7 +73,7 @@ async function collect(target: Target): Promise<Partial<Record<Resource, Json>>>
   }
   const member = await subscribed(target).catch(() => null)
   const price = member?.monthly ?? (await onePrice(target).catch(() => null))
-  // A stand-in that knows no inline prices may know named ones.
+  // A stand-in without inline prices may support named ones.
   const named = { ...purchase, line_items: [{ quantity: 1, price: price?.id ?? '' }] }
   const made = await stripe.checkout.sessions
     .create(purchase)
@@ -115,7 +115,7 @@ async function collect(target: Target): Promise<Partial<Record<Resource, Json>>>
   return found
 }
 
-/** Has the compiler judge the objects as literals of the SDK's types: nested keys, unions and all. */
+/** Compiles the objects as literals of the SDK's types, including nested keys and unions. */
 export async function compileErrors(found: Partial<Record<Resource, Json>>): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'scorecard-'))
   try {
@@ -171,7 +171,7 @@ function findingsOf(target: Target): Promise<Findings> {
   return made
 }
 
-/** How many of the required keys of each resource are there. */
+/** Counts the required keys of each resource. */
 export async function keyCounts(target: Target): Promise<{ resource: Resource; there: number; required: number }[]> {
   const { found } = await findingsOf(target)
   return Promise.all(

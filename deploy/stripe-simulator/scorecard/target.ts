@@ -1,11 +1,11 @@
-/** What the scorecard is run against: the simulator, another stand-in, or Stripe's own sandbox. */
+/** The target of the scorecard: the simulator, another stand-in, or Stripe's sandbox. */
 import { Stripe } from 'stripe'
 
 export interface Target {
   url: string
   key: string
   stripe: Stripe
-  /** Whether the simulator's control API is there. What needs it is not run elsewhere. */
+  /** Whether the simulator's control API is available. */
   hasControl: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Check {
 
 export type Json = Record<string, unknown>
 
-/** An object as it travels, without what the SDK makes of it. */
+/** An object as on the wire, before the SDK's conversions. */
 export async function raw(target: Target, path: string): Promise<Json> {
   const answer = await fetch(target.url + path, { headers: { authorization: `Bearer ${target.key}` } })
   if (!answer.ok) throw new Error(`GET ${path} answered ${answer.status}`)
@@ -53,7 +53,7 @@ export async function control<T = Json>(target: Target, path: string, body: unkn
   return (await answer.json()) as T
 }
 
-/** Polls until the check holds; its last error says what did not. */
+/** Polls until the check succeeds; throws its last error on timeout. */
 export async function eventually<T>(check: () => Promise<T>, timeoutMs = 5000): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

@@ -1,5 +1,5 @@
 /**
- * The simulator as a value: start it in a test or beside other services, point the `stripe` SDK at its address, stop it.
+ * The simulator as a value: start it in a test or beside other services, point the `stripe` SDK to it, and stop it.
  */
 import { setInterval } from 'node:timers'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
@@ -8,9 +8,9 @@ import { Api } from './api/api.ts'
 import { registerCheckoutPages } from './checkout/checkout-pages.ts'
 import { sessionRoutes } from './checkout/sessions.ts'
 import { Clock } from './clock.ts'
-import type { Context, Dunning } from './context.ts'
 import { problem, registerControl } from './dashboard/control.ts'
 import { registerDashboard } from './dashboard/dashboard.ts'
+import { Deliveries } from './deliveries/deliveries.ts'
 import { Faults } from './faults.ts'
 import { balanceTransactionRoutes } from './payments/balance-transactions.ts'
 import { chargeRoutes } from './payments/charges.ts'
@@ -23,8 +23,9 @@ import { registerPortalPages } from './portal/portal-pages.ts'
 import { priceRoutes } from './prices/prices.ts'
 import { ApiError, internalError, invalidRequest, unrecognizedUrl } from './protocol/errors.ts'
 import { newId } from './protocol/ids.ts'
-import type { Routes } from './protocol/routes.ts'
 import { report } from './report.ts'
+import type { Context, Dunning } from './resources/context.ts'
+import type { Routes } from './resources/routes.ts'
 import { Store } from './store/store.ts'
 import { customerBalanceRoutes } from './subscriptions/customer-balance.ts'
 import { customerRoutes } from './subscriptions/customers.ts'
@@ -33,12 +34,11 @@ import { subscriptionScheduleRoutes } from './subscriptions/subscription-schedul
 import { subscriptionRoutes } from './subscriptions/subscriptions.ts'
 import { advanceClock, catchUp } from './time/due.ts'
 import { testClockRoutes } from './time/test-clocks.ts'
-import { Deliveries } from './webhooks/deliveries.ts'
 import { eventDestinationRoutes } from './webhooks/event-destinations.ts'
 import { eventRoutes } from './webhooks/events.ts'
 import { configureEndpoints, webhookEndpointRoutes, type ConfiguredWebhook } from './webhooks/webhook-endpoints.ts'
 
-/** Every resource of the API; a new one is a file and a line here. */
+/** All resources of the API; a new one needs a file and a line here. */
 const resources: readonly Routes[] = [
   sessionRoutes,
   paymentIntentRoutes,
@@ -65,23 +65,23 @@ export type { ConfiguredWebhook } from './webhooks/webhook-endpoints.ts'
 export interface SimulatorOptions {
   /** 0 (the default) takes any free port. */
   port?: number
-  /** Default 127.0.0.1. The control API comes with it: never bind it where strangers reach it. */
+  /** Default 127.0.0.1. The control API has no password: never bind it to a public address. */
   host?: string
   /** Where a browser finds the payment page, if that is not `http://host:port`. */
   publicUrl?: string
-  /** The secret keys that are accepted. Default: every `sk_test_…`. Live keys are always refused. */
+  /** Accepted secret keys. Default: every `sk_test_…`. Live keys are always rejected. */
   apiKeys?: readonly string[]
-  /** Webhook endpoints, beside those that the API makes. */
+  /** Webhook endpoints, in addition to those created by the API. */
   webhooks?: readonly ConfiguredWebhook[]
-  /** State is kept in this file over restarts. Default: in memory only. */
+  /** State file. Default: in memory only. */
   stateFile?: string
   /** Milliseconds since the epoch. Default: Date.now. */
   clock?: () => number
-  /** Pauses between the attempts of a delivery; when they are used up it has failed. */
+  /** Delays between the attempts of a delivery; after the last one it has failed. */
   retryDelaysMs?: readonly number[]
-  /** Every creation of a session takes this much longer. */
+  /** Additional delay of every session creation. */
   sessionCreateDelayMs?: number
-  /** How long a paid checkout waits for the webhook's answer before it redirects. Default 10 s, as Checkout does. */
+  /** How long a paid checkout waits for the webhook's response before it redirects. Default 10 s, as Checkout. */
   redirectWaitMs?: number
   /** Seconds until the refunds of the refund test cards change. Default 5. */
   refundSettleSeconds?: number
@@ -89,25 +89,25 @@ export interface SimulatorOptions {
   disputeAfterSeconds?: number
   /** Days before a renewal at which `invoice.upcoming` announces it. Default 7. */
   upcomingDays?: number
-  /** When a renewal that failed is tried again, and what then. Default: after 3, 5 and 7 days, then it is cancelled. */
+  /** Retries of a failed renewal, and the outcome. Default: after 3, 5 and 7 days, then it is cancelled. */
   dunning?: Dunning
   /** The name on the payment page. */
   merchantName?: string
 }
 
 export interface Simulator {
-  /** Address of API, pages and control API: no trailing slash. */
+  /** Base URL of API, pages and control API, without trailing slash. */
   readonly url: string
   readonly port: number
   /** For the SDK: `new Stripe(key, { ...simulator.sdk })`. */
   readonly sdk: { host: string; port: number; protocol: 'http' }
   /** Seconds, by the simulator's clock. */
   now(): number
-  /** Moves the clock on and does what time brings about. */
+  /** Advances the clock and runs everything that falls due. */
   advanceClock(seconds: number): void
-  /** Resolves when every delivery that is due has been tried. */
+  /** Resolves when every due delivery has been attempted. */
   deliveriesIdle(): Promise<void>
-  /** Ends deliveries under way (they are made again after the next start), writes the state, closes the port. */
+  /** Aborts deliveries in flight (they are repeated after the next start), writes the state, closes the port. */
   stop(): Promise<void>
 }
 
@@ -116,8 +116,8 @@ const bodyLimit = 256 * 1024
 
 /**
  * Starts a simulator.
- * @param store what it remembers; given by a test that looks into it.
- * @throws Error where the port is taken, or the state file is in use
+ * @param store its state, for tests that inspect it.
+ * @throws Error if the port or the state file is in use
  */
 export async function createSimulator(
   options: SimulatorOptions = {},
@@ -185,7 +185,7 @@ async function buildServer(ctx: Context): Promise<FastifyInstance> {
   const app = Fastify({
     bodyLimit: bodyLimit,
     routerOptions: { maxParamLength: 500 },
-    // No request log: a form's body holds a card number, if only a test card's.
+    // No request log: a form's body contains a card number, if only a test card's.
     logger: false,
     frameworkErrors(error, _request, reply: FastifyReply) {
       void reply.code(400).send(invalidRequest(error.message).body(newId('req_')))
@@ -194,7 +194,7 @@ async function buildServer(ctx: Context): Promise<FastifyInstance> {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, body),
   )
-  // The SDK says that a request of API v2 is JSON even where it has no body.
+  // The SDK declares JSON for requests of API v2 even without a body.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null)
@@ -219,7 +219,7 @@ async function buildServer(ctx: Context): Promise<FastifyInstance> {
     reply.code(404).send(unrecognizedUrl(request.method, request.url).body(newId('req_'))),
   )
 
-  // What an answer tells is in the file when it goes out.
+  // Changes are saved before the response is sent.
   app.addHook('onSend', (_request, _reply, payload, done) => {
     ctx.store.commit()
     done(null, payload)

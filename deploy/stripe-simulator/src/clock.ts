@@ -1,4 +1,4 @@
-/** The simulator's time: the machine's clock plus whatever a test has advanced it by. */
+/** The simulated time: the machine's clock plus the offset set by tests. */
 export class Clock {
   readonly #source: () => number
   #offsetMs: number
@@ -19,7 +19,7 @@ export class Clock {
     return Math.floor(this.ms() / 1000)
   }
 
-  /** Runs something at another time: what falls due in between, or a customer's own test clock. */
+  /** Runs something at another time: that of a due event, or of a customer's test clock. */
   at<T>(seconds: number, run: () => T): T {
     const before = this.#pinnedMs
     this.#pinnedMs = seconds * 1000

@@ -1,4 +1,4 @@
-/** Faults that a test orders: each hits the next `times` API requests of a path, then is gone. */
+/** Injected faults: each affects the next `times` API requests of a path. */
 
 export interface Fault {
   kind: 'delay' | 'reset' | 'error'
@@ -6,10 +6,10 @@ export interface Fault {
   /** A request path; a `*` at its end matches everything that starts so. */
   path: string
   times: number
-  /** Whether it strikes before the request is executed, or after its work is done and saved. */
+  /** Whether it happens before the request is executed, or after its effects are saved. */
   when: 'before' | 'after'
   delayMs: number
-  /** The answer of an `error` fault. */
+  /** The status code of an `error` fault. */
   status: number
 }
 
@@ -28,15 +28,15 @@ export class Faults {
     return this.#ordered
   }
 
-  /** The faults that hit this request; each is counted down. */
+  /** Returns the faults for this request, and counts each down. */
   take(method: string, path: string): Fault[] {
-    const hits = this.#ordered.filter(
+    const affected = this.#ordered.filter(
       (fault) =>
         (fault.method === null || fault.method === method) &&
         (fault.path.endsWith('*') ? path.startsWith(fault.path.slice(0, -1)) : fault.path === path),
     )
-    for (const fault of hits) fault.times -= 1
+    for (const fault of affected) fault.times -= 1
     this.#ordered = this.#ordered.filter((fault) => fault.times > 0)
-    return hits
+    return affected
   }
 }

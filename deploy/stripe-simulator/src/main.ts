@@ -8,7 +8,7 @@ const environment = z
     HOST: z.string().default('127.0.0.1'),
     PUBLIC_URL: z.url().optional(),
     WEBHOOK_URL: z.url().optional(),
-    /** Several, separated by commas, while a secret is being rolled. */
+    /** Comma-separated while a secret is being rolled. */
     WEBHOOK_SECRET: z.string().optional(),
     STATE_FILE: z.string().optional(),
   })

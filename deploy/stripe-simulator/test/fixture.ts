@@ -9,8 +9,8 @@ import { createSimulator, type Simulator, type SimulatorOptions } from '../src/a
 import { Store, Table } from '../src/store/store.ts'
 
 /**
- * A simulator of its own for one test, and the official SDK pointed at it. At the test's end its state file must hold
- * what it remembers: whatever a test changes, it shows that the change was saved.
+ * Starts a simulator for one test, with the official SDK. At the test's end its state file must match
+ * its memory: so every test also shows that its changes were saved.
  */
 export async function start(options: SimulatorOptions = {}) {
   const file = options.stateFile ?? stateFile()
@@ -23,14 +23,14 @@ export async function start(options: SimulatorOptions = {}) {
   return { simulator, stripe: sdkFor(simulator) }
 }
 
-/** A name for a state file, in a folder that is not there yet. */
+/** A path for a state file in a folder that does not exist yet. */
 export function stateFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'stripe-simulator-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return join(folder, 'deep', 'state.db')
 }
 
-/** A stopped simulator's file holds everything that its store does, in the same order. */
+/** Expects a stopped simulator's file to match its store, in the same order. */
 export function expectSaved(file: string, store: Store): void {
   const read = new Store(file)
   try {
@@ -40,7 +40,7 @@ export function expectSaved(file: string, store: Store): void {
   }
 }
 
-/** The records of each table, with their keys and in their order, and the clock's. */
+/** The records of each table with their keys, in order, and the clock. */
 export function recordsOf(store: Store): Record<string, unknown> {
   const tables = Object.entries(store).filter(([, table]) => table instanceof Table)
   return {
@@ -137,7 +137,7 @@ interface Received {
   id: string
 }
 
-/** A webhook receiver that keeps what it gets; `answer` may refuse it. */
+/** A webhook receiver that stores requests; `answer` sends the responses. */
 export async function receiver(answer: (index: number, response: ServerResponse) => void = respond(200)) {
   const received: Received[] = []
   const server = createServer((request, response) => {
@@ -162,7 +162,7 @@ export function respond(status: number, headers: Record<string, string> = {}) {
   }
 }
 
-/** Polls until the check holds; its last error says what did not. */
+/** Polls until the check succeeds; throws its last error on timeout. */
 export async function eventually(check: () => unknown, timeoutMs = 20_000): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
@@ -176,7 +176,7 @@ export async function eventually(check: () => unknown, timeoutMs = 20_000): Prom
   }
 }
 
-/** The error that a call of the SDK ends with. */
+/** The error of a call of the SDK. */
 export async function refusal(call: Promise<unknown>): Promise<Stripe.errors.StripeError> {
   try {
     await call

@@ -14,7 +14,7 @@ function run(env: Record<string, string>) {
 }
 
 describe('the process', () => {
-  it('serves until it is told to stop', async () => {
+  it('serves until it is stopped', async () => {
     const child = run({ PORT: '0', WEBHOOK_URL: 'http://127.0.0.1:9/hook', WEBHOOK_SECRET: 'whsec_a,whsec_b' })
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
     const url = /http:\/\/\S+/.exec(line.toString())?.[0]
@@ -23,7 +23,7 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 
-  it('says what is wrong with its environment', async () => {
+  it('reports errors in its environment', async () => {
     const child = run({ PORT: 'none', WEBHOOK_URL: 'http://127.0.0.1:9/hook' })
     const [message] = (await once(child.stderr, 'data')) as [Buffer]
     expect(message.toString()).toContain('PORT')

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await simulator.stop()
-  // Whatever the checks have changed was saved.
+  // All changes by the checks were saved.
   expectSaved(file, store)
   rmSync(folder, { recursive: true })
 })
@@ -39,7 +39,7 @@ describe('the scorecard', () => {
     expect(checks.shapes).toHaveLength(2 * 16)
   })
 
-  it('finds a nested value of a wrong type, and a key that is not declared', async () => {
+  it('finds a nested value of a wrong type, and an undeclared key', async () => {
     const customer = await raw(target, `/v1/customers/${(await target.stripe.customers.create({})).id}`)
     const settings = customer['invoice_settings'] as object
     expect(await compileErrors({ customer })).toEqual([])

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { control, create, pay, start, subscribe } from './fixture.ts'
 
-/** Every resource that Checkout touches, by the declaration file and interface that describe it. */
+/** Every resource of Checkout, with its declaration file and interface. */
 const declarations = {
   'checkout.session': ['Checkout/Sessions.d.ts', 'Session', 59],
   payment_intent: ['PaymentIntents.d.ts', 'PaymentIntent', 42],
@@ -59,7 +59,7 @@ function jsonType(value: unknown): string {
 
 type Json = Record<string, unknown> & { id: string }
 
-/** Objects of every resource in as many states as there are, fetched as they are on the wire. */
+/** Objects of every resource in all states, as on the wire. */
 async function collect(): Promise<Record<keyof typeof declarations, Json[]>> {
   const { simulator, stripe } = await start()
   const get = async (path: string) => {

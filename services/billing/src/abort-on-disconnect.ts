@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 
-/** Aborts once nobody waits for the answer any more. Fastify's `request.signal` does so as soon as the body is read. */
+/** Aborts when the client disconnects. Fastify's `request.signal` aborts as soon as the body has been read. */
 export function abortOnDisconnect({ raw }: { raw: ServerResponse }): AbortSignal {
-  const left = new AbortController()
-  raw.once('close', () => left.abort())
-  return left.signal
+  const disconnected = new AbortController()
+  raw.once('close', () => disconnected.abort())
+  return disconnected.signal
 }

@@ -10,8 +10,8 @@ const settings = {
   SITE_URL: 'https://robokids.example/',
 }
 
-describe('the settings', () => {
-  it('are read', () => {
+describe('the billing settings', () => {
+  it('reads valid settings', () => {
     expect(readConfig(configSchema, settings)).toMatchObject({
       STRIPE_WEBHOOK_SECRETS: ['whsec_new', 'whsec_old'],
       SITE_URL: 'https://robokids.example',
@@ -20,14 +20,14 @@ describe('the settings', () => {
     expect(readConfig(configSchema, { ...settings, STRIPE_API_URL: '' }).STRIPE_API_URL).toBeUndefined()
   })
 
-  it('refuse a live key that would go to a simulator', () => {
+  it('rejects a live key together with a simulator URL', () => {
     expect(() => readConfig(configSchema, { ...settings, STRIPE_SECRET_KEY: 'sk_live_abc' })).toThrow(ConfigError)
     expect(
       readConfig(configSchema, { ...settings, STRIPE_SECRET_KEY: 'sk_live_abc', STRIPE_API_URL: undefined }),
     ).toBeDefined()
   })
 
-  it('refuse what is no key or secret, without repeating it', () => {
+  it('rejects malformed keys and secrets without repeating them in the error', () => {
     for (const wrong of [
       { STRIPE_SECRET_KEY: 'pk_test_1' },
       { STRIPE_WEBHOOK_SECRETS: 'whsec_a,oops' },

@@ -10,7 +10,7 @@ import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/ide
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import { requestClose } from './checkout/close-checkouts.ts'
 import type { BillingConfig } from './config.ts'
-import { followAccount } from './ownership/owners.ts'
+import { applyAccountEvent } from './ownership/owners.ts'
 import { promoteSeason } from './prices/promote-season.ts'
 import { refundRejected } from './refunds/request-refund.ts'
 import { recordSeat, handleSeatRejected } from './membership/settle-seat.ts'
@@ -27,7 +27,7 @@ export const consumers: Consumer<BillingConfig>[] = [
   consume(seasonOpened, { from: 'beginning' }, promoteSeason),
   consume(memberSeated, { from: 'beginning' }, recordSeat),
   consume(memberRejected, { from: 'beginning' }, handleSeatRejected),
-  consume(userConfirmed, { from: 'beginning' }, followAccount),
-  consume(userUpdated, { from: 'beginning' }, followAccount),
-  consume(userDeleted, { from: 'beginning' }, followAccount),
+  consume(userConfirmed, { from: 'beginning' }, applyAccountEvent),
+  consume(userUpdated, { from: 'beginning' }, applyAccountEvent),
+  consume(userDeleted, { from: 'beginning' }, applyAccountEvent),
 ]

@@ -1,7 +1,7 @@
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { OrderLine } from '@robokids/contracts/shop'
 
-/** What an attempt at paying an order is for, frozen with its prices. */
+/** The order that a checkout attempt pays for, frozen with its prices. */
 export interface OrderFacts {
   orderId: string
   lines: OrderLine[]

@@ -5,7 +5,7 @@ import type { Database } from '@robokids/runtime/db'
 import { siblingPromotion } from './prices/rules.ts'
 import { counters, priceBook, products, promotions } from './schema.ts'
 
-/** 2025 began in California. */
+/** The start of 2025 in California. */
 const pricesSince = Temporal.Instant.from('2025-01-01T08:00:00Z')
 
 const fall2025 = siblingPromotion(
@@ -15,8 +15,8 @@ const fall2025 = siblingPromotion(
 )
 
 /**
- * Writes the prices, the products and the past promotion. Safe at every start: what is there, changed or not, stays as it
- * is. Seasons to come bring their own promotions: `promoteSeason`.
+ * Writes the prices, the products and the past promotion. Safe at every start: existing rows stay unchanged. Later seasons
+ * bring their own promotions: `promoteSeason`.
  */
 export async function seed(db: Database): Promise<void> {
   const amounts = [

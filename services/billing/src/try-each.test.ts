@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { tryEach } from './try-each.ts'
 
-/** Works at rows of which some fail. */
+/** Runs `tryEach` over rows of which some fail. */
 async function run(rows: string[], fails: (row: string) => boolean, stopAt?: string) {
   const done: string[] = []
   const failed: string[] = []
@@ -21,8 +21,8 @@ async function run(rows: string[], fails: (row: string) => boolean, stopAt?: str
 }
 const rows = (count: number) => Array.from({ length: count }, (_, index) => String(index))
 
-describe('rows that are worked at one after the other', () => {
-  it('are all tried where some fail, and the run fails in the end', async () => {
+describe('tryEach', () => {
+  it('tries every row although some fail, and fails the run at the end', async () => {
     expect(await run(['a', 'bad', 'c', 'bad', 'e'], (row) => row === 'bad')).toEqual({
       done: ['a', 'c', 'e'],
       failed: ['bad', 'bad'],
@@ -31,11 +31,11 @@ describe('rows that are worked at one after the other', () => {
     expect(await run(rows(50), (row) => Number(row) % 10 !== 0)).toMatchObject({ done: { length: 5 } })
   })
 
-  it('are left to the next run after ten failures in a row', async () => {
+  it('leaves the remaining rows to the next run after ten consecutive failures', async () => {
     expect(await run(rows(50), () => true)).toEqual({ done: [], failed: rows(10), error: '10 of 50 failed' })
   })
 
-  it('are left to the next run where failing takes long, as it does where nobody answers', async () => {
+  it('leaves the remaining rows to the next run when failures are slow, as timeouts are', async () => {
     const clock = vi.spyOn(performance, 'now')
     let now = 0
     clock.mockImplementation(() => now)
@@ -47,7 +47,7 @@ describe('rows that are worked at one after the other', () => {
     clock.mockRestore()
   })
 
-  it('are left to the next run once the process is to stop, with what was begun done', async () => {
+  it('finishes the current row and leaves the rest to the next run when the process stops', async () => {
     expect(await run(rows(5), () => false, '2')).toEqual({ done: ['0', '1', '2'], failed: [], error: undefined })
   })
 })

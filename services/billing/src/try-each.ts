@@ -1,19 +1,19 @@
 import type { BillingContext } from './config.ts'
 
-/** What is written down of a row that is to be tried again, later than the last time. */
-export function nextTry({ clock }: BillingContext, { tries }: { tries: number }) {
-  return { tries: tries + 1, nextTryAt: clock.now().add(pauseAfter(tries + 1)) }
+/** Columns that schedule the next attempt of a row, with exponential backoff. */
+export function nextAttempt({ clock }: BillingContext, { tries }: { tries: number }) {
+  return { tries: tries + 1, nextTryAt: clock.now().add(retryDelay(tries + 1)) }
 }
 
-/** So many failures one after the other, or for so long, are not the rows' fault: the rest waits for the next run. */
-const mostInARow = 10
-const longestInARowMs = 30_000
+/** After this many consecutive failures, or failing for this long, the cause is not the rows: the rest waits for the next run. */
+const maxFailuresInARow = 10
+const maxFailingMs = 30_000
 
 /**
- * Does a job's work for each row, one after the other: one that fails keeps no other from its turn. Ends before the next
- * row once `signal` aborts.
- * @param failed notes when a row is tried again.
- * @throws Error at the end, where a row has failed: so does the run.
+ * Runs a job's `work` for each row in sequence; a failing row does not stop the others. Stops before the next row once
+ * `signal` aborts.
+ * @param failed schedules the row's next attempt.
+ * @throws Error at the end if any row failed, so that the run counts as failed.
  */
 export async function tryEach<Row>(
   signal: AbortSignal,
@@ -22,28 +22,28 @@ export async function tryEach<Row>(
   failed: (row: Row, error: unknown) => Promise<void>,
 ): Promise<void> {
   let failures = 0
-  let inARow = 0
+  let failuresInARow = 0
   let since = performance.now()
   for (const row of rows) {
-    if (signal.aborted || inARow === mostInARow) break
-    if (inARow === 0) since = performance.now()
-    else if (performance.now() - since > longestInARowMs) break
+    if (signal.aborted || failuresInARow === maxFailuresInARow) break
+    if (failuresInARow === 0) since = performance.now()
+    else if (performance.now() - since > maxFailingMs) break
     try {
       await work(row)
-      inARow = 0
+      failuresInARow = 0
     } catch (error) {
       failures++
-      inARow++
+      failuresInARow++
       await failed(row, error)
     }
   }
   if (failures > 0) throw new Error(`${failures} of ${rows.length} failed`)
 }
 
-const firstPauseMs = 2_000
-const longestPauseMs = 60 * 60 * 1000
+const firstDelayMs = 2_000
+const maxDelayMs = 60 * 60 * 1000
 
-/** How long to wait after a try that failed, the first one being number 1. */
-export function pauseAfter(tries: number): Temporal.Duration {
-  return Temporal.Duration.from({ milliseconds: Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs) })
+/** The delay after the given number of failed attempts. */
+export function retryDelay(tries: number): Temporal.Duration {
+  return Temporal.Duration.from({ milliseconds: Math.min(firstDelayMs * 2 ** Math.min(tries - 1, 20), maxDelayMs) })
 }

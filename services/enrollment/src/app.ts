@@ -8,7 +8,7 @@ import { makeSignedPdfs } from './make-signed-pdfs.ts'
 import { openSeason } from './open-season.ts'
 import { routes } from './routes.ts'
 import { seed } from './seed.ts'
-import { tellSmallClasses } from './tell-small-classes.ts'
+import { reportSmallClasses } from './report-small-classes.ts'
 
 /** Classes, seats, registrations, waivers and kits. */
 export const enrollment: Service<Config> = {
@@ -23,6 +23,6 @@ export const enrollment: Service<Config> = {
     { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds },
     { name: 'make-signed-pdfs', everyMs: 5_000, run: makeSignedPdfs },
     { name: 'open-season', everyMs: 3_600_000, run: ({ db, clock }) => db.transaction((tx) => openSeason(tx, clock)) },
-    { name: 'tell-small-classes', everyMs: 3_600_000, run: tellSmallClasses },
+    { name: 'report-small-classes', everyMs: 3_600_000, run: reportSmallClasses },
   ],
 }

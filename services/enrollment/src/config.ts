@@ -14,15 +14,15 @@ const minutes = numeric(
 const seats = numeric(z.int().min(maxChildren))
 
 export const configSchema = z.object({
-  /** How long seats are kept for a parent who pays: as long as the page can be paid, and 5 minutes more for its outcome to arrive. */
+  /** How long seats are held once the payment page is open: the page's lifetime, and 5 minutes for its outcome to arrive. */
   HOLD_MINUTES: minutes.default(paymentPageMinutes + 5),
-  /** How long they are kept before their payment page is opened. The forms tell families the default. */
+  /** How long seats are held until the payment page is opened. The forms show the default to families. */
   UNOPENED_HOLD_MINUTES: minutes.default(unopenedHoldMinutes),
-  /** Seats that wait for their payment at once, of one account or browser: four children in two classes are 8. */
+  /** The maximum number of unpaid seats per account or browser: four children in two classes take 8. */
   UNPAID_SEATS_PER_FAMILY: seats.default(12),
   /**
-   * The same of one network, which families may share: a /24 of IPv4, a /48 of IPv6. Raise it for an evening at which a whole
-   * school registers.
+   * The same per network (a /24 of IPv4, a /48 of IPv6), which several families may share. Raise it for an evening on which a
+   * whole school registers.
    */
   UNPAID_SEATS_PER_NETWORK: seats.default(16),
 })

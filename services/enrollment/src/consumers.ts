@@ -19,7 +19,7 @@ import { endHoldOfAttempt } from './end-hold.ts'
 import { endMemberHold } from './hold-member-seat.ts'
 import { recordAttempt } from './record-attempt.ts'
 import { settle } from './settle-payment.ts'
-import { followAccount } from './owners.ts'
+import { syncOwnership } from './owners.ts'
 import { recordDispute, recordRefund, settleFullRefund } from './settle-refund.ts'
 import { releaseMemberSeat, seatMember } from './seat-member.ts'
 
@@ -42,7 +42,7 @@ export const consumers: Consumer<Config>[] = [
   consume(membershipCheckoutExpired, { from: 'beginning' }, (tx, { data }, context) =>
     endMemberHold(tx, data, context),
   ),
-  consume(userConfirmed, { from: 'beginning' }, followAccount),
-  consume(userUpdated, { from: 'beginning' }, followAccount),
-  consume(userDeleted, { from: 'beginning' }, followAccount),
+  consume(userConfirmed, { from: 'beginning' }, syncOwnership),
+  consume(userUpdated, { from: 'beginning' }, syncOwnership),
+  consume(userDeleted, { from: 'beginning' }, syncOwnership),
 ]

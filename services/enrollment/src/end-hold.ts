@@ -6,11 +6,11 @@ import { and, asc, eq, inArray, lt } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockRegistration, moveSeats } from './lock-registration.ts'
 import { factsOf, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
-import { endHold, isAttemptOfHold, refuseEndOfHold } from './rules.ts'
+import { endHold, isAttemptOfHold, checkEndable } from './rules.ts'
 import { registrations } from './schema.ts'
 
-/** Lets the seats of locked registrations go, those that are still `held`. */
-export async function letGo(tx: Transaction, rows: RegistrationRow[], now: Temporal.Instant): Promise<void> {
+/** Releases the seats of those of the locked registrations that are still `held`. */
+export async function releaseSeats(tx: Transaction, rows: RegistrationRow[], now: Temporal.Instant): Promise<void> {
   const freed = new Map<string, number>()
   const ended: RegistrationRow[] = []
   for (const row of rows) {
@@ -34,13 +34,13 @@ export async function letGo(tx: Transaction, rows: RegistrationRow[], now: Tempo
     registrationExpired,
     ended.map((row) => ({ subject: row.id, data: factsOf(row) })),
   )
-  // Last, because all buyers of a session wait for its row; in one order everywhere, so that no two wait for each other.
+  // Last, because all buyers of a session wait for its row; always in the same order, to avoid deadlocks.
   for (const classSessionId of [...freed.keys()].toSorted()) {
     await moveSeats(tx, classSessionId, { held: freed.get(classSessionId) ?? 0, sold: 0 })
   }
 }
 
-/** A checkout ended unpaid: its hold ends with it, unless the parent has begun a new one since. */
+/** Ends the hold of a checkout that ended unpaid, unless the parent has started a newer checkout. */
 export async function endHoldOfAttempt(
   tx: Transaction,
   attempt: { registrationId: string; attemptId: string },
@@ -48,26 +48,26 @@ export async function endHoldOfAttempt(
 ): Promise<void> {
   const locked = await lockRegistration(tx, attempt.registrationId)
   if (!locked || !isAttemptOfHold(locked.registration, attempt.attemptId)) return
-  await letGo(tx, [locked.registration], context.clock.now())
+  await releaseSeats(tx, [locked.registration], context.clock.now())
 }
 
 /**
- * An administrator ends a hold before its time; where it has ended by itself, nothing changes.
- * @throws DomainError `registration_not_found`, `registration_closed` where it is paid or over
+ * Ends a hold early, for an administrator. Does nothing if it has expired already.
+ * @throws DomainError `registration_not_found`, `registration_closed` if it is paid or closed
  */
 export async function expireNow(id: string, context: Context<Config>): Promise<Registration> {
   return context.db.transaction(async (tx) => {
     const locked = await lockRegistration(tx, id)
     if (!locked) throw registrationNotFound()
-    refuseEndOfHold(locked.registration.status)
-    await letGo(tx, [locked.registration], context.clock.now())
+    checkEndable(locked.registration.status)
+    await releaseSeats(tx, [locked.registration], context.clock.now())
     return readRegistration(tx, id)
   })
 }
 
 const batchSize = 100
 
-/** Ends the holds that ran out, a batch a transaction. Those that are being paid for at this moment are left for later. */
+/** Ends expired holds, one batch per transaction. Skips locked ones, which are being paid right now, until the next run. */
 export async function expireHolds(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const now = context.clock.now()
   let more = true
@@ -80,7 +80,7 @@ export async function expireHolds(context: Context<Config>, signal: AbortSignal)
         .orderBy(asc(registrations.heldUntil))
         .limit(batchSize)
         .for('no key update', { skipLocked: true })
-      await letGo(tx, rows, now)
+      await releaseSeats(tx, rows, now)
       return rows.length === batchSize
     })
   }

@@ -7,11 +7,19 @@ import { and, asc, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import type { Config } from './config.ts'
 import { moveSeats } from './lock-registration.ts'
-import { askForSeat, bindSeat, endCheckout, endOverdue, endRequest, seatsOf, type MemberHolds } from './member-holds.ts'
+import {
+  requestSeat,
+  bindSeat,
+  endCheckout,
+  endExpired,
+  endRequest,
+  sessionIdsOf,
+  type MemberHolds,
+} from './member-holds.ts'
 import { isoTime } from './read-registrations.ts'
 import { classFull, classNotOffered, isOffered, seatsLeft } from './rules.ts'
 import { classSessions, memberHolds, memberSeats, pendingMemberHolds } from './schema.ts'
-import { lockUnpaid, refuseTooMany } from './unpaid-seats.ts'
+import { lockUnpaid, checkUnpaidSeats } from './unpaid-seats.ts'
 
 export function membersSessionOf(classDate: string) {
   return and(eq(classSessions.classType, 'membership'), eq(classSessions.date, classDate))
@@ -20,15 +28,15 @@ export function membersSessionOf(classDate: string) {
 type Holder = Pick<HoldMemberSeat, 'email' | 'ownerId' | 'browserId'>
 
 /**
- * Who holds a seat: an account or a browser, with the address it gave. Whoever gives the same address elsewhere cannot take it
- * from them. A BFF of the version before names an address alone.
+ * The key of a seat's holder: an account or a browser, with the email it gave, so that nobody else can take the seat by giving
+ * the same email. A BFF of the previous version sends only the email.
  */
 function keyOf({ email, ownerId, browserId }: Holder): string {
-  const asker = ownerId ?? browserId
-  return asker ? `${emailKey(email)} ${asker}` : emailKey(email)
+  const requesterId = ownerId ?? browserId
+  return requesterId ? `${emailKey(email)} ${requesterId}` : emailKey(email)
 }
 
-/** Who holds a seat for a checkout; where no seat is known to be for that, whoever holds one with its address. */
+/** Finds the holder of the seat for a checkout; if none is bound to it, a holder with the same email. */
 export async function findHolder(
   tx: Transaction,
   { attemptId, email }: { attemptId: string; email: string },
@@ -49,8 +57,7 @@ export async function findHolder(
 }
 
 /**
- * What somebody holds. Whoever does something with their seat calls this first: it keeps all others waiting, before any
- * session's row is locked.
+ * Locks and reads a holder's seats. Must be called before anything changes them, and before any session's row is locked.
  */
 export async function lockMemberHolds(tx: Transaction, holder: string): Promise<MemberHolds> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtext('member_hold'), hashtext(${holder}))`)
@@ -59,7 +66,7 @@ export async function lockMemberHolds(tx: Transaction, holder: string): Promise<
   return { hold, pending }
 }
 
-/** Writes what somebody holds from now on, and moves the seats. */
+/** Stores a holder's new seats, and updates the sessions' counts. */
 export async function saveMemberHolds(
   tx: Transaction,
   holder: string,
@@ -75,23 +82,22 @@ export async function saveMemberHolds(
     await tx.insert(pendingMemberHolds).values(row).onConflictDoUpdate({ target: pendingMemberHolds.holder, set: row })
   } else if (!pending && before.pending)
     await tx.delete(pendingMemberHolds).where(eq(pendingMemberHolds.holder, holder))
-  const [had, has] = [seatsOf(before), seatsOf({ hold, pending })]
-  // In one order everywhere, so that no two transactions wait for each other.
+  const [had, has] = [sessionIdsOf(before), sessionIdsOf({ hold, pending })]
+  // Always in the same order, to avoid deadlocks.
   for (const id of [...had.symmetricDifference(has)].toSorted()) {
     await moveSeats(tx, id, { held: has.has(id) ? 1 : -1, sold: 0 })
   }
 }
 
-/** Changes what somebody holds. */
 async function change(tx: Transaction, holder: string, rule: (holds: MemberHolds) => MemberHolds): Promise<void> {
   const holds = await lockMemberHolds(tx, holder)
   await saveMemberHolds(tx, holder, holds, rule(holds))
 }
 
 /**
- * Holds a seat of a members' session for whoever asks for a checkout, or, by its id, for the checkout that it was
- * given. Where the seat cannot be had, all stays as it is.
- * @throws DomainError `class_not_offered`, `class_full`, `too_many_unpaid`, or `already_member` where the checkout is paid already
+ * Holds a seat in a members' session for the requester of a checkout or, with `attemptId`, for that checkout. If it throws,
+ * nothing has changed.
+ * @throws DomainError `class_not_offered`, `class_full`, `too_many_unpaid`, or `already_member` if the checkout is already paid
  */
 export async function holdMemberSeat(request: HoldMemberSeat, context: Context<Config>): Promise<MemberHold> {
   const { classDate, attemptId, network, ownerId = null, browserId = null } = request
@@ -105,7 +111,7 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
     }
     const [found] = await tx.select({ id: classSessions.id }).from(classSessions).where(membersSessionOf(classDate))
     if (!found) throw classNotOffered('classDate')
-    const had = seatsOf(holds)
+    const had = sessionIdsOf(holds)
     const locked = await tx
       .select()
       .from(classSessions)
@@ -117,14 +123,16 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
     if (!classSession || !isOffered(classSession, now)) throw classNotOffered('classDate')
     if (!had.has(classSession.id) && seatsLeft(classSession) < 1) throw classFull()
     const { id: classSessionId } = classSession
-    // Until its payment page is opened, where the BFF is one that tells of that.
+    // A BFF of the previous version sends no network, and does not report when the payment page is opened.
     const { HOLD_MINUTES, UNOPENED_HOLD_MINUTES } = context.config
     const heldUntil = now.add({ minutes: network === undefined ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES })
-    const asked = { classSessionId, network: network ?? null }
+    const requested = { classSessionId, network: network ?? null }
     const after =
-      attemptId === undefined ? askForSeat(holds, asked, now) : bindSeat(holds, { ...asked, attemptId, heldUntil }, now)
-    const more = seatsOf(after).size - had.size
-    if (more > 0) await refuseTooMany(tx, applicant, more, context)
+      attemptId === undefined
+        ? requestSeat(holds, requested, now)
+        : bindSeat(holds, { ...requested, attemptId, heldUntil }, now)
+    const more = sessionIdsOf(after).size - had.size
+    if (more > 0) await checkUnpaidSeats(tx, applicant, more, context)
     await saveMemberHolds(tx, holder, holds, after)
     const held = after.hold?.classSessionId === classSessionId ? after.hold : after.pending
     return { classDate, heldUntil: isoTime(held?.heldUntil ?? heldUntil) }
@@ -141,14 +149,14 @@ export async function endMemberHold(
   await change(tx, await findHolder(tx, attempt), (holds) => endCheckout(holds, attemptId, clock.now()))
 }
 
-/** No checkout came of a request. */
+/** Releases the seat of a request that created no checkout. */
 export async function releaseMemberHold(holder: Holder, { db, clock }: Context<Config>): Promise<void> {
   await db.transaction((tx) => change(tx, keyOf(holder), (holds) => endRequest(holds, clock.now())))
 }
 
 const batchSize = 100
 
-/** Ends what has run out, each in a transaction of its own, in the order in which everybody locks. */
+/** Ends expired holds, each in its own transaction, with the usual lock order. */
 export async function expireMemberHolds({ db, clock }: Context<Config>, signal: AbortSignal): Promise<void> {
   const now = clock.now()
   const due = await unionAll(
@@ -160,6 +168,6 @@ export async function expireMemberHolds({ db, clock }: Context<Config>, signal: 
   ).limit(batchSize)
   for (const { holder } of due) {
     if (signal.aborted) return
-    await db.transaction((tx) => change(tx, holder, (holds) => endOverdue(holds, now)))
+    await db.transaction((tx) => change(tx, holder, (holds) => endExpired(holds, now)))
   }
 }

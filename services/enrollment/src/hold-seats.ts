@@ -11,29 +11,29 @@ import { newEvent } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { letGo } from './end-hold.ts'
-import { holdStatement, type Found } from './hold-statement.ts'
+import { releaseSeats } from './end-hold.ts'
+import { holdStatement, type HeldFacts } from './hold-statement.ts'
 import {
   addressOf,
   childrenOf,
   contentHash,
   idReused,
-  judgeRegistration,
+  checkAgainstFamily,
   partsOf,
   classSessionOf,
   type Content,
-} from './judge-registration.ts'
-import { lockStatement, standsFor } from './lock-family.ts'
+} from './check-registration.ts'
+import { lockStatement, hasActive } from './lock-family.ts'
 import { isoTime, readRegistration } from './read-registrations.ts'
-import { classFull, classNotOffered, isOffered, refuseOneChildTwice, seatsLeft } from './rules.ts'
+import { classFull, classNotOffered, isOffered, checkDuplicateChildren, seatsLeft } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
-import { tellFamilies } from './tell-families.ts'
-import { hasRoom, lockUnpaid, refuseTooMany, unpaidNames } from './unpaid-seats.ts'
+import { notifyFamilies } from './notify-families.ts'
+import { hasRoom, lockUnpaid, checkUnpaidSeats, unpaidLockNames } from './unpaid-seats.ts'
 
 const uniqueViolation = '23505'
 
-/** Why nothing was held: the id is known, the class is not on sale, or it is full. */
-async function explain(
+/** Returns the existing registration if the request repeats one; otherwise throws the reason why nothing was held. */
+async function findExistingOrThrow(
   db: Database | Transaction,
   content: Content,
   hash: string,
@@ -51,12 +51,12 @@ async function explain(
 }
 
 /**
- * Rejects a request that held nothing only because of the class, without locks: of two hundred parents who want the last seats,
- * nearly all get this response. Returns if the family has to be judged.
+ * Rejects, without locks, a request that held nothing only because of the class: when two hundred parents want the last seats,
+ * nearly all of them get this response. Returns if the family's other registrations have to be checked.
  * @param isClear the condition of the statement that held nothing.
  * @throws DomainError `class_full`, `class_not_offered`
  */
-async function refuseUnheld(db: Database, content: Content, seats: number, isClear: SQL, now: Temporal.Instant) {
+async function checkAvailability(db: Database, content: Content, seats: number, isClear: SQL, now: Temporal.Instant) {
   const [classSession] = await db
     .select({
       ...getTableColumns(classSessions),
@@ -70,33 +70,38 @@ async function refuseUnheld(db: Database, content: Content, seats: number, isCle
 }
 
 /**
- * Lets the seats of a replaced registration go for those of the new one, where they are of the same session. Those of
- * another one are kept until the new one has a payment page: should there be none, the family can go back. Locks as
- * everybody does, the registration before its session.
+ * Releases the seats of the replaced registration if the new one is for the same session. Otherwise they are kept until the
+ * new one has a payment page, so that the family can go back if that fails. Locks the registration before its session, as
+ * everywhere.
  */
-async function makeRoom(tx: Transaction, content: Content, replaced: string, now: Temporal.Instant): Promise<void> {
+async function releaseReplaced(
+  tx: Transaction,
+  content: Content,
+  replaced: string,
+  now: Temporal.Instant,
+): Promise<void> {
   const [old] = await tx.select().from(registrations).where(eq(registrations.id, replaced)).for('no key update')
   if (old?.status !== 'held') return
   const [classSession] = await tx.select({ id: classSessions.id }).from(classSessions).where(classSessionOf(content))
-  if (classSession?.id === old.classSessionId) await letGo(tx, [old], now)
+  if (classSession?.id === old.classSessionId) await releaseSeats(tx, [old], now)
 }
 
 /**
- * Holds seats for all children of a registration, or for none. The same request again is answered with what became of
- * the registration since. Nearly always a family has nothing of that class and date, and replaces nothing: then one
- * statement takes its locks, and the next one, sent with it, finds that so and holds. Everything else is judged first. Either way
- * one statement holds, and is the last one, so that the class session's row, which all its buyers wait for, is locked for the
- * shortest time there is.
+ * Holds seats for all children of a registration, or for none. Repeating a request returns the registration's current state.
+ * The usual case, a family with no registration for that class and date that replaces none, takes one round trip: a statement
+ * that takes the locks, and one that checks the conditions and holds the seats. All other cases are checked first. Either way
+ * a single, last statement holds the seats, so that the class session's row, which all its buyers wait for, is locked as
+ * briefly as possible.
  * @throws DomainError `class_full`, `class_not_offered`, `id_reused`, `already_registered`, `already_paid`, `too_many_unpaid`
  */
 export async function holdSeats(request: HoldSeats, context: Context<Config>): Promise<HeldRegistration> {
-  const { content, asker, network, replaces, unlessRegistered, familyTimeZone } = partsOf(request)
-  refuseOneChildTwice(childrenOf(content))
-  const applicant = { ...asker, network }
+  const { content, requester, network, replaces, unlessRegistered, familyTimeZone } = partsOf(request)
+  checkDuplicateChildren(childrenOf(content))
+  const applicant = { ...requester, network }
   const hash = contentHash(content)
   const instant = context.clock.now()
   const now = isoTime(instant)
-  // Until its payment page is opened, where the BFF is one that tells of that.
+  // A BFF of the previous version sends no network, and does not report when the payment page is opened.
   const { HOLD_MINUTES, UNOPENED_HOLD_MINUTES } = context.config
   const isOpened = network === undefined
   const heldUntil = isoTime(instant.add({ minutes: isOpened ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES }))
@@ -109,14 +114,14 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
     classType: content.classType,
     startDate: content.startDate,
     familyTimeZone,
-  } satisfies Omit<RegistrationFacts, keyof Found>
-  // Without what the statement finds out: it adds that.
+  } satisfies Omit<RegistrationFacts, keyof HeldFacts>
+  // The statement adds `HeldFacts`.
   const event = newEvent(registrationHeld as EventDefinition, content.id, { ...requested, heldUntil })
   const hold = {
     content,
     hash,
     children: requested.children,
-    asker,
+    requester,
     separate: replaces === undefined && !unlessRegistered,
     network,
     familyTimeZone,
@@ -124,7 +129,7 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
     heldUntil,
     event,
   }
-  const held = ([found]: Found[]): HeldRegistration | undefined =>
+  const held = ([found]: HeldFacts[]): HeldRegistration | undefined =>
     found && {
       ...requested,
       ...found,
@@ -142,36 +147,37 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
 
   try {
     if (replaces === undefined) {
-      const family = { email: content.email, ownerId: asker.ownerId }
-      const isClear = sql`not (${unlessRegistered}::boolean and ${standsFor(family, content)})
+      const family = { email: content.email, ownerId: requester.ownerId }
+      const isClear = sql`not (${unlessRegistered}::boolean and ${hasActive(family, content)})
         and ${hasRoom(applicant, requested.children.length, context.config)}`
       const registration = held(
-        await runTogether<Found>(context.db, {
-          lock_unpaid_and_family: lockStatement(unpaidNames(applicant), family),
+        await runTogether<HeldFacts>(context.db, {
+          lock_unpaid_and_family: lockStatement(unpaidLockNames(applicant), family),
           hold_seats: holdStatement(hold, isClear),
         }),
       )
       if (registration) return registration
-      await refuseUnheld(context.db, content, requested.children.length, isClear, instant)
+      await checkAvailability(context.db, content, requested.children.length, isClear, instant)
     }
     return await context.db.transaction(async (tx) => {
       await lockUnpaid(tx, applicant)
-      const { standing, replaced, hidden } = await judgeRegistration(tx, request, instant)
-      if (standing !== undefined) return { ...(await readRegistration(tx, standing)), isNew: false }
+      const { existingId, replaced, hidden } = await checkAgainstFamily(tx, request, instant)
+      if (existingId !== undefined) return { ...(await readRegistration(tx, existingId)), isNew: false }
       const isNew = (await tx.$count(registrations, eq(registrations.id, content.id))) === 0
-      if (isNew) await refuseTooMany(tx, applicant, requested.children.length, context, replaced ? [replaced.id] : [])
-      if (replaced) await makeRoom(tx, content, replaced.id, instant)
-      const { rows } = await tx.execute<Found & Record<string, unknown>>(
+      if (isNew)
+        await checkUnpaidSeats(tx, applicant, requested.children.length, context, replaced ? [replaced.id] : [])
+      if (replaced) await releaseReplaced(tx, content, replaced.id, instant)
+      const { rows } = await tx.execute<HeldFacts & Record<string, unknown>>(
         holdStatement({ ...hold, replaces: replaced?.id }),
       )
-      // Thrown, it takes what was let go back.
-      const registration = held(rows) ?? (await explain(tx, content, hash, instant))
-      if (rows.length > 0) await tellFamilies(tx, hidden, 'seat')
+      // If it throws, the transaction also rolls back the released seats.
+      const registration = held(rows) ?? (await findExistingOrThrow(tx, content, hash, instant))
+      if (rows.length > 0) await notifyFamilies(tx, hidden, 'seat')
       return registration
     })
   } catch (error) {
-    // The same request at the same time: the other one was first.
-    if (sqlState(error) === uniqueViolation) return explain(context.db, content, hash, instant)
+    // A concurrent identical request was first.
+    if (sqlState(error) === uniqueViolation) return findExistingOrThrow(context.db, content, hash, instant)
     throw error
   }
 }

@@ -2,13 +2,13 @@ import type { Registration, RegistrationFacts } from '@robokids/contracts/enroll
 import type { CloudEvent } from '@robokids/contracts/event'
 import { emailKey } from '@robokids/contracts/fields'
 import { sql, type SQL } from 'drizzle-orm'
-import type { Content } from './judge-registration.ts'
-import type { Asker } from './rules.ts'
+import type { Content } from './check-registration.ts'
+import type { Requester } from './rules.ts'
 
 export interface Hold {
   content: Content
   hash: string
-  asker: Asker
+  requester: Requester
   separate: boolean
   replaces?: string | undefined
   network: string | undefined
@@ -19,19 +19,19 @@ export interface Hold {
   event: CloudEvent
 }
 
-/** What only the statement finds out. */
-export type Found = Pick<
+/** The facts that the statement itself looks up. */
+export type HeldFacts = Pick<
   RegistrationFacts,
   'classSessionId' | 'levelTitle' | 'startTime' | 'durationMinutes' | 'timeZone' | 'ownerId'
 >
 
 /**
- * The statement by which seats are held, all that are wanted or none, with the registration and its event. Who is signed in
- * owns the registration, else the account that has the address.
- * @param provided what has to be true besides.
+ * The statement that holds all requested seats or none, and inserts the registration and its event. The signed-in account owns
+ * the registration, otherwise the account with its email.
+ * @param provided an additional condition.
  */
 export function holdStatement(hold: Hold, provided: SQL = sql`true`): SQL {
-  const { content, hash, asker, separate, replaces = null, network = null, familyTimeZone } = hold
+  const { content, hash, requester, separate, replaces = null, network = null, familyTimeZone } = hold
   const { children, now, heldUntil, event } = hold
   const seats = children.length
   const key = emailKey(content.email)
@@ -44,7 +44,7 @@ export function holdStatement(hold: Hold, provided: SQL = sql`true`): SQL {
     returning *
   ), fact as (
     select class_session.id, start_time, duration_minutes, time_zone, levels.title as level_title, coalesce(
-        (select asked.id from (select ${asker.ownerId}::uuid as id) as asked
+        (select asked.id from (select ${requester.ownerId}::uuid as id) as asked
           where not exists (select from accounts where user_id = asked.id and deleted)),
         (select user_id from accounts where email_key = ${key} order by user_id limit 1)
       ) as owner_id
@@ -57,7 +57,7 @@ export function holdStatement(hold: Hold, provided: SQL = sql`true`): SQL {
       class_session_id, class_type, level_title, start_date, start_time, duration_minutes, time_zone, family_time_zone,
       status, held_until, held_since, opened_at, network, created_at, updated_at
     )
-    select ${content.id}::uuid, ${hash}::text, owner_id, ${asker.ownerId}::uuid, ${asker.browserId}::uuid, ${event.time}::timestamptz, ${separate}::boolean, ${replaces}::uuid,
+    select ${content.id}::uuid, ${hash}::text, owner_id, ${requester.ownerId}::uuid, ${requester.browserId}::uuid, ${event.time}::timestamptz, ${separate}::boolean, ${replaces}::uuid,
       ${content.guardianName}::text, ${content.email}::text, ${key}::text,
       ${JSON.stringify(children)}::jsonb, ${seats}::int,
       ${content.addressLine1}::text, ${content.addressLine2}::text, ${content.city}::text, ${content.state}::text, ${content.zipCode}::text,

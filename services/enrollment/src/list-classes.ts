@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import { seatsLeft } from './rules.ts'
 import { classSessions, levels } from './schema.ts'
 
-/** The sessions on sale, by date; as `isOffered` says. */
+/** The sessions on sale (as in `isOffered`), by date. */
 async function offeredSessions(context: Context<Config>, classType?: ClassType) {
   return context.db
     .select()

@@ -4,15 +4,15 @@ import { and, asc, eq, inArray, or, sql, type SQL } from 'drizzle-orm'
 import { lockFamilies, lockRegistrations, lockClassSessions, replacedBy, type Family } from './lock-registration.ts'
 import { holderOf } from './owners.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
-import { isKnownTo, stands, type Asker, type FamilyRegistration } from './rules.ts'
+import { isVisibleTo, hasSeats, type Requester, type FamilyRegistration } from './rules.ts'
 import { registrations } from './schema.ts'
 
 type FamilyKey = Pick<RegistrationRow, 'email' | 'ownerId'>
 
 /**
- * The tables `owners` and `emails` of a family: that of an address, and of whoever was signed in. The account that has the
- * address belongs to it, or, where none has, the one that had it last: whoever types an address that they have left is still
- * the same family. So do the addresses that its accounts have left, until another account takes them.
+ * The tables `owners` and `emails` of a family, found by an email and the signed-in account. The account with that email belongs
+ * to it or, if there is none, the last one that had it: a user who types a former email is still the same family. So do the
+ * former emails of its accounts, until another account takes them.
  */
 function familyTables({ email, ownerId }: FamilyKey): SQL {
   const key = emailKey(email)
@@ -39,8 +39,8 @@ export async function familyOf(tx: Transaction, key: FamilyKey): Promise<Family>
 }
 
 /**
- * What `lockUnpaid` and then `lockFamilies` do, in one statement. The order of its locks is the one in which everybody takes them.
- * @param unpaid what `unpaidNames` answers.
+ * The statement that takes the locks of `lockUnpaid` and then those of `lockFamilies`, in the same order as these.
+ * @param unpaid the result of `unpaidLockNames`.
  */
 export function lockStatement(unpaid: string[], key: FamilyKey): SQL {
   return sql`with ${familyTables(key)}
@@ -54,8 +54,8 @@ export function lockStatement(unpaid: string[], key: FamilyKey): SQL {
     ) as names`
 }
 
-/** What a family has of a class and date that stands, paid or held. */
-export async function findStanding(
+/** Finds a family's active (held or paid) registrations for a class and date. */
+export async function findActive(
   tx: Transaction,
   { emails, owners }: Family,
   { classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>,
@@ -74,8 +74,8 @@ export async function findStanding(
     .orderBy(asc(registrations.createdAt), asc(registrations.id))
 }
 
-/** Whether a family has any of that, as a condition within a statement. */
-export function standsFor(
+/** The SQL condition for `findActive` finding any. */
+export function hasActive(
   key: FamilyKey,
   { classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>,
 ): SQL {
@@ -92,10 +92,12 @@ export function toFamilyRegistration(row: RegistrationRow): FamilyRegistration {
   return { ...factsOf(row), status, heldUntil, seats, separate }
 }
 
-/** What of a family's registrations whoever asks may know, and the rest. */
-export function known(asker: Asker, rows: RegistrationRow[]) {
-  const { standing = [], hidden = [] } = Object.groupBy(rows, (row) => (isKnownTo(asker, row) ? 'standing' : 'hidden'))
-  return { standing: standing.map(toFamilyRegistration), hidden }
+/** Splits a family's registrations into those that the requester may learn about, and the others. */
+export function splitByVisibility(requester: Requester, rows: RegistrationRow[]) {
+  const { visible = [], hidden = [] } = Object.groupBy(rows, (row) =>
+    isVisibleTo(requester, row) ? 'visible' : 'hidden',
+  )
+  return { visible: visible.map(toFamilyRegistration), hidden }
 }
 
 async function lockFamilyOf(tx: Transaction, id: string) {
@@ -108,7 +110,7 @@ async function lockFamilyOf(tx: Transaction, id: string) {
     const { classType, startDate, replaces } = found
     if (locked && isWithin(emails, locked.emails) && isWithin(owners, locked.owners))
       return { family, classType, startDate, replaces }
-    // Its address or owner may change while the lock is waited for.
+    // Its email or owner may change while this waits for the lock.
     await lockFamilies(tx, [family])
     locked = family
   }
@@ -119,15 +121,15 @@ function isWithin(some: string[], all: string[]): boolean {
 }
 
 /**
- * As `lockRegistration`, for whoever may give it a seat: with the lock of its family, what else stands of that for the same
- * class and date, and the one that it was sent instead of.
+ * As `lockRegistration`, for callers that may give it a seat: also locks its family, the family's other active registrations
+ * for the same class and date, and the registration that it replaces.
  */
 export async function lockWithFamily(tx: Transaction, id: string) {
   const found = await lockFamilyOf(tx, id)
   if (!found) return undefined
   const { family, replaces } = found
-  const standing = await findStanding(tx, family, found)
-  const rows = await lockRegistrations(tx, [id, ...standing.map((one) => one.id), ...(replaces ? [replaces] : [])])
+  const active = await findActive(tx, family, found)
+  const rows = await lockRegistrations(tx, [id, ...active.map((one) => one.id), ...(replaces ? [replaces] : [])])
   const registration = rows.find((row) => row.id === id)
   if (!registration) return undefined
   const replaced = replacedBy(registration, rows)
@@ -136,11 +138,11 @@ export async function lockWithFamily(tx: Transaction, id: string) {
     ...(replaced ? [replaced.classSessionId] : []),
   ])
   const classSession = sessions.find((one) => one.id === registration.classSessionId)
-  if (!classSession) throw new Error(`The class of the registration ${id} is not there.`)
+  if (!classSession) throw new Error(`The class session of registration ${id} does not exist.`)
   return {
     registration: { ...registration, ownerId: registration.ownerId ?? (await holderOf(tx, registration.email)) },
     classSession,
     replaced,
-    others: rows.filter((row) => row.id !== id && row.classSessionId === classSession.id && stands(row.status)),
+    others: rows.filter((row) => row.id !== id && row.classSessionId === classSession.id && hasSeats(row.status)),
   }
 }

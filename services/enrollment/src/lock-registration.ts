@@ -4,7 +4,7 @@ import type { RegistrationRow } from './read-registrations.ts'
 import type { SeatChange } from './rules.ts'
 import { classSessions, registrations } from './schema.ts'
 
-/** Everything that decides about a registration first locks it and then its session, always in this order. */
+/** Locks a registration and its session. Every change of a registration locks these two, always in this order. */
 export async function lockRegistration(tx: Transaction, id: string) {
   const [locked] = await tx
     .select({ registration: registrations, classSession: classSessions })
@@ -15,7 +15,7 @@ export async function lockRegistration(tx: Transaction, id: string) {
   return locked
 }
 
-/** Locks a registration and the one that it was sent instead of. */
+/** Locks a registration and the one that it replaces. */
 export async function lockWithReplaced(tx: Transaction, id: string) {
   const [found] = await tx
     .select({ replaces: registrations.replaces })
@@ -27,12 +27,12 @@ export async function lockWithReplaced(tx: Transaction, id: string) {
   return registration && { registration, replaced: replacedBy(registration, rows) }
 }
 
-/** The one that a registration was sent instead of, where that still holds seats. */
+/** The registration that this one replaces, if it still holds seats. */
 export function replacedBy({ replaces }: RegistrationRow, rows: RegistrationRow[]): RegistrationRow | undefined {
   return rows.find((row) => row.id === replaces && row.status === 'held')
 }
 
-/** Locks registrations in the one order in which everybody does. */
+/** Locks registrations, always in the same order. */
 export function lockRegistrations(tx: Transaction, ids: string[]): Promise<RegistrationRow[]> {
   return tx
     .select()
@@ -42,17 +42,17 @@ export function lockRegistrations(tx: Transaction, ids: string[]): Promise<Regis
     .for('no key update')
 }
 
-/** Whose registrations are judged together: those of an address, and those of an account. */
+/** Registrations with any of these emails or owners count as those of one family. */
 export interface Family {
-  /** As `emailKey` makes them. */
+  /** In the form of `emailKey`. */
   emails: string[]
-  /** Accounts. */
+  /** Account ids. */
   owners: string[]
 }
 
 /**
- * Whoever gives a family a seat, or changes whose a registration is, holds this lock: two that decide at once would both
- * find nothing. It is taken before any row.
+ * Taken, before any row lock, by everything that gives a family a seat or changes the owner of a registration: without it, two
+ * concurrent requests would not see each other's registration.
  */
 export async function lockFamilies(tx: Transaction, families: Family[]): Promise<void> {
   const names = families.flatMap(({ emails, owners }) => [
@@ -62,17 +62,17 @@ export async function lockFamilies(tx: Transaction, families: Family[]): Promise
   await lockNames(tx, names)
 }
 
-/** Keeps others who want one of these names waiting until the transaction ends. */
+/** Takes advisory locks by name until the transaction ends. */
 export async function lockNames(tx: Transaction, names: string[]): Promise<void> {
   if (names.length === 0) return
-  // In one order everywhere, so that no two wait for each other.
+  // Always in the same order, to avoid deadlocks.
   await tx.execute(sql`
     select pg_advisory_xact_lock(hashtextextended(name, 0)) from (
       select distinct name collate "C" as name from jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) as name order by name
     ) as names`)
 }
 
-/** Locks sessions in the one order in which everybody does. */
+/** Locks sessions, always in the same order. */
 export function lockClassSessions(tx: Transaction, ids: string[]) {
   return tx
     .select()

@@ -7,17 +7,17 @@ import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { count } from './metrics.ts'
 import { factsOf, isoTime } from './read-registrations.ts'
-import { pauseAfterTry } from './rules.ts'
+import { pdfRetryDelay } from './rules.ts'
 import { classSessions, memberSeats, registrations, waiverDocuments, waivers } from './schema.ts'
 import type { Signature } from './signed-waiver.ts'
-import type { Order } from './signed-waiver-worker.ts'
+import type { RenderJob } from './signed-waiver-worker.ts'
 
 type Waiver = typeof waivers.$inferSelect
 
-/** From this try on, waiting alone does not seem to mend it. */
-const alarmingTries = 5
+/** From this attempt on, a failure is logged as an error: retrying alone does not seem to help. */
+const alertAfterAttempts = 5
 
-/** Takes the signature that has waited longest. The try is counted, and the next one put off, before it is made. */
+/** Claims the signature that has waited longest. Counts the attempt and schedules the next one before this one is made. */
 async function claim({ db, clock }: Context<Config>): Promise<Waiver | undefined> {
   return db.transaction(async (tx) => {
     const now = clock.now()
@@ -32,13 +32,13 @@ async function claim({ db, clock }: Context<Config>): Promise<Waiver | undefined
     const pdfTries = due.pdfTries + 1
     await tx
       .update(waivers)
-      .set({ pdfTries, pdfDueAt: now.add(pauseAfterTry(pdfTries)) })
+      .set({ pdfTries, pdfDueAt: now.add(pdfRetryDelay(pdfTries)) })
       .where(eq(waivers.id, due.id))
     return { ...due, pdfTries }
   })
 }
 
-/** What was signed: of a registration, only its owner and address change, and a member told theirs with the signature. */
+/** What was signed. A registration never changes apart from its owner and email; a member's data comes with the signature. */
 async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<RegistrationFacts> {
   const { registrationId, membershipId, member, guardianName } = waiver
   if (registrationId !== null) {
@@ -60,17 +60,17 @@ async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<Reg
     const about = { registrationId: membershipId, guardianName, ...member }
     if (classSession) return { ...about, ...classSession, classType: 'membership', levelTitle: 'Members’ session' }
   }
-  throw new Error('There is nothing that this waiver was signed for.')
+  throw new Error('The registration or membership of this waiver does not exist.')
 }
 
 async function documentOf({ db }: Context<Config>, sha256: string): Promise<Uint8Array> {
   const [document] = await db.select().from(waiverDocuments).where(eq(waiverDocuments.sha256, sha256))
-  if (!document) throw new Error(`The document ${sha256} is not kept.`)
+  if (!document) throw new Error(`The document ${sha256} is not stored.`)
   return document.pdf
 }
 
-/** Keeps the signed PDF, and tells that the waiver is signed, once. */
-async function keep(tx: Transaction, signedPdf: Uint8Array, { waiverId, facts, ...signature }: Signature) {
+/** Stores the signed PDF and publishes `waiver.signed`, once. */
+async function saveSignedPdf(tx: Transaction, signedPdf: Uint8Array, { waiverId, facts, ...signature }: Signature) {
   const made = await tx
     .update(waivers)
     .set({ signedPdf, pdfDueAt: null })
@@ -86,11 +86,11 @@ async function keep(tx: Transaction, signedPdf: Uint8Array, { waiverId, facts, .
 }
 
 /**
- * Makes the PDFs of signatures that have none, one after the other. One that cannot be made does not keep others from
- * their turn, and is tried again for as long as it takes, ever more rarely.
+ * Makes the missing PDFs of signatures, one after the other. One that fails does not block the others, and is retried
+ * without end, at growing intervals.
  */
 export async function makeSignedPdfs(context: Context<Config>, signal: AbortSignal): Promise<void> {
-  const typesetter = new Typesetter<Order>(new URL('./signed-waiver-worker.ts', import.meta.url))
+  const typesetter = new Typesetter<RenderJob>(new URL('./signed-waiver-worker.ts', import.meta.url))
   try {
     while (!signal.aborted) {
       const waiver = await claim(context)
@@ -101,12 +101,12 @@ export async function makeSignedPdfs(context: Context<Config>, signal: AbortSign
         const signature = { waiverId, facts, signedAt: isoTime(waiver.signedAt), documentSha256, ipAddress, userAgent }
         const shown = await documentOf(context, documentSha256)
         const pdf = await typesetter.render({ signature, shown }, signal)
-        await context.db.transaction((tx) => keep(tx, pdf, signature))
+        await context.db.transaction((tx) => saveSignedPdf(tx, pdf, signature))
         count(context, 'signed_pdfs_total', { outcome: 'made' })
       } catch (error) {
         if (signal.aborted) return
         count(context, 'signed_pdfs_total', { outcome: 'failed' })
-        if (tries < alarmingTries)
+        if (tries < alertAfterAttempts)
           context.log.warn({ err: error, waiverId, tries }, 'a signed PDF could not be made yet')
         else context.log.error({ err: error, waiverId, tries }, 'a signed PDF still cannot be made')
       }

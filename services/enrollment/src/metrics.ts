@@ -13,7 +13,7 @@ const counters = {
 } as const
 type CounterName = keyof typeof counters
 
-/** What enrollment counts, beside what every service does. */
+/** Registers enrollment's metrics, in addition to those of every service. */
 export function registerMetrics({ db, metrics: { registry } }: Context<Config>): void {
   const registers: [] = []
   for (const [name, { help, labelNames }] of Object.entries(counters)) {

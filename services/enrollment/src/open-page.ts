@@ -6,29 +6,28 @@ import type { Config } from './config.ts'
 import { lockMemberHolds, saveMemberHolds } from './hold-member-seat.ts'
 import { lockWithReplaced } from './lock-registration.ts'
 import { bindAttempt } from './record-attempt.ts'
-import { keepSeat } from './member-holds.ts'
+import { extendSeat } from './member-holds.ts'
 import { isoTime, readRegistration, registrationNotFound } from './read-registrations.ts'
-import { refuseOpening } from './rules.ts'
+import { checkOpenable } from './rules.ts'
 import { memberHolds, registrations } from './schema.ts'
 
-/** How long after a page's end what came of it may still be on its way. */
-const untilOutcome = Temporal.Duration.from({ minutes: 5 })
+/** How long after a page has expired its outcome may still arrive. */
+const outcomeGracePeriod = Temporal.Duration.from({ minutes: 5 })
 
 /**
- * Until when a seat is held for a page that is opened: as long as the page can be paid, however often it is opened.
- * @param expiresAt the page's end; undefined where a BFF of the version before asks.
+ * How long a seat is held for an opened payment page: until the page expires, however often it is opened.
+ * @param expiresAt when the page expires; undefined from a BFF of the previous version.
  */
-function heldFor(expiresAt: string | undefined, { clock, config }: Context<Config>): Temporal.Instant {
+function heldUntilFor(expiresAt: string | undefined, { clock, config }: Context<Config>): Temporal.Instant {
   const longest = clock.now().add({ minutes: config.HOLD_MINUTES })
-  const end = expiresAt === undefined ? longest : Temporal.Instant.from(expiresAt).add(untilOutcome)
+  const end = expiresAt === undefined ? longest : Temporal.Instant.from(expiresAt).add(outcomeGracePeriod)
   return Temporal.Instant.compare(end, longest) < 0 ? end : longest
 }
 
 /**
- * The payment page of a registration is about to be opened: its seats are held for as long as it can be paid there, and the
- * end of an older page, of which enrollment may hear only now, does not end them. One that ran out a moment before stays so,
- * and is not to be paid. Safe to repeat.
- * @param page undefined where a BFF of the version before asks.
+ * Holds the seats of a registration whose payment page is about to be opened until the page expires. The late event of an older
+ * page's end does not release them. A hold that has just expired stays expired and must not be paid. Idempotent.
+ * @param page undefined from a BFF of the previous version.
  * @throws DomainError `registration_not_found`, `registration_closed`
  */
 export async function openPage(
@@ -40,13 +39,13 @@ export async function openPage(
   return db.transaction(async (tx) => {
     const locked = await lockWithReplaced(tx, id)
     if (!locked) throw registrationNotFound()
-    refuseOpening(locked.registration.status)
+    checkOpenable(locked.registration.status)
     if (page) {
       const createdAt = Temporal.Instant.from(page.createdAt)
       await bindAttempt(tx, locked, { attemptId: page.attemptId, createdAt, isOpened: true }, context)
     }
     const now = clock.now()
-    const heldUntil = isoTime(heldFor(page?.expiresAt, context))
+    const heldUntil = isoTime(heldUntilFor(page?.expiresAt, context))
     await tx
       .update(registrations)
       .set({
@@ -59,16 +58,16 @@ export async function openPage(
   })
 }
 
-/** As `openPage`, of a membership's checkout. @throws DomainError `membership_not_found` where no seat is held for it */
+/** As `openPage`, for a membership checkout. @throws DomainError `membership_not_found` if no seat is held for it */
 export async function openMemberPage(attemptId: string, expiresAt: string | undefined, context: Context<Config>) {
   return context.db.transaction(async (tx) => {
-    const gone = () => new DomainError('membership_not_found', 'The seat of this membership was let go.')
+    const notHeld = () => new DomainError('membership_not_found', 'The seat of this membership was let go.')
     const [found] = await tx.select().from(memberHolds).where(eq(memberHolds.attemptId, attemptId))
-    if (!found) throw gone()
+    if (!found) throw notHeld()
     const holds = await lockMemberHolds(tx, found.holder)
-    const kept = keepSeat(holds, attemptId, heldFor(expiresAt, context))
-    if (!kept.hold || kept === holds) throw gone()
-    await saveMemberHolds(tx, found.holder, holds, kept)
-    return { heldUntil: isoTime(kept.hold.heldUntil) }
+    const extended = extendSeat(holds, attemptId, heldUntilFor(expiresAt, context))
+    if (!extended.hold || extended === holds) throw notHeld()
+    await saveMemberHolds(tx, found.holder, holds, extended)
+    return { heldUntil: isoTime(extended.hold.heldUntil) }
   })
 }

@@ -32,8 +32,8 @@ export function sessionRows(season: string, dates: string[]): (typeof classSessi
 const opened = 'opened-'
 
 /**
- * Opens a new season where every class date has passed, and tells of it. A season that is coming, and was opened before
- * seasons were told of, is told of as well. Safe to repeat, and at once.
+ * Opens a new season if every class date has passed, and publishes it. Also publishes a coming season that was opened before
+ * `season.opened` existed. Safe to repeat and to run concurrently.
  */
 export async function openSeason(tx: Transaction, clock: Clock): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtext('open_season'))`)
@@ -52,8 +52,8 @@ export async function openSeason(tx: Transaction, clock: Clock): Promise<void> {
     .orderBy(asc(classSessions.season))
   for (const { season } of coming) {
     const openedOn = season.slice(opened.length)
-    const untold = await tx.insert(seasons).values({ season, openedOn }).onConflictDoNothing().returning()
-    if (untold.length === 0) continue
+    const unpublished = await tx.insert(seasons).values({ season, openedOn }).onConflictDoNothing().returning()
+    if (unpublished.length === 0) continue
     const days = await tx
       .selectDistinct({ date: classSessions.date })
       .from(classSessions)

@@ -5,23 +5,23 @@ import type { Database, Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { letGo } from './end-hold.ts'
+import { releaseSeats } from './end-hold.ts'
 import { lockFamilies } from './lock-registration.ts'
 import type { RegistrationRow } from './read-registrations.ts'
 import { accountChanges, accounts, registrations, type memberSeats } from './schema.ts'
 
-/** How an account is from a moment on. */
+/** The state of an account from a point in time on. */
 interface AccountChange {
   userId: string
   at: Temporal.Instant
-  /** The address that is verified; null where none is. */
+  /** The verified email; null if there is none. */
   email: string | null
   enabled: boolean
   deleted: boolean
 }
 
-interface AskedFor {
-  /** Who was signed in. */
+interface OwnershipRequest {
+  /** The signed-in account. */
   ownerId: string | null
   email: string
   at: Temporal.Instant
@@ -30,30 +30,30 @@ interface AskedFor {
 export interface Ownership {
   ownerId: string | null
   email: string
-  /** When its owner was last deleted or disabled. */
+  /** When its owner was last deleted or disabled; null if never. */
   leftAt: Temporal.Instant | null
 }
 
 /**
- * Whose a registration is. It belongs to who was signed in; else to the account that has its address, or verifies it later,
- * the first one. Its address goes with that of its account. A deleted account leaves it to its address.
- * @param changes of all accounts that can have to do with it, oldest first: whatever order they were told in, the answer is
- * the same.
+ * Determines the owner and email of a registration. Its owner is the account that was signed in; otherwise the first account
+ * that has its email, or verifies it later. Its email follows that of its account. If the account is deleted, the account with
+ * its email owns it.
+ * @param changes those of all accounts that may be involved, oldest first, so that the order of delivery does not matter.
  */
-function ownershipOf(asked: AskedFor, changes: AccountChange[]): Ownership {
+function ownershipOf(request: OwnershipRequest, changes: AccountChange[]): Ownership {
   const known = new Map<string, AccountChange & { lastEmail: string | null }>()
-  const holder = (address: string) =>
+  const accountWith = (address: string) =>
     [...known.values()]
       .filter(({ deleted, email }) => !deleted && email !== null && emailKey(email) === emailKey(address))
       .map(({ userId }) => userId)
       .toSorted()[0] ?? null
   let owned: Ownership | undefined
   const begin = (): Ownership => {
-    const isThere = asked.ownerId !== null && known.get(asked.ownerId)?.deleted !== true
-    return { ownerId: isThere ? asked.ownerId : holder(asked.email), email: asked.email, leftAt: null }
+    const exists = request.ownerId !== null && known.get(request.ownerId)?.deleted !== true
+    return { ownerId: exists ? request.ownerId : accountWith(request.email), email: request.email, leftAt: null }
   }
   for (const change of changes) {
-    if (Temporal.Instant.compare(change.at, asked.at) > 0) owned ??= begin()
+    if (Temporal.Instant.compare(change.at, request.at) > 0) owned ??= begin()
     const { userId, email, at } = change
     const before = known.get(userId)
     if (before?.deleted) continue
@@ -61,7 +61,7 @@ function ownershipOf(asked: AskedFor, changes: AccountChange[]): Ownership {
     if (!owned) continue
     if (owned.ownerId === userId) {
       if (change.deleted || (!change.enabled && before?.enabled !== false)) owned.leftAt = at
-      if (change.deleted) owned.ownerId = holder(owned.email)
+      if (change.deleted) owned.ownerId = accountWith(owned.email)
       else if (email !== null && before?.lastEmail != null && emailKey(before.lastEmail) === emailKey(owned.email)) {
         if (emailKey(email) !== emailKey(owned.email)) owned.email = email
       }
@@ -72,10 +72,10 @@ function ownershipOf(asked: AskedFor, changes: AccountChange[]): Ownership {
   return owned ?? begin()
 }
 
-/** Whose a membership is, and at which address it is known, by what was told of it and of accounts. */
+/** Determines the owner and email of a membership from its event and those of accounts. */
 export async function ownershipOfSeat(
   db: Database | Transaction,
-  { ownerId, email, toldAt }: Pick<typeof memberSeats.$inferSelect, 'ownerId' | 'email' | 'toldAt'>,
+  { ownerId, email, eventTime }: Pick<typeof memberSeats.$inferSelect, 'ownerId' | 'email' | 'eventTime'>,
 ): Promise<Ownership> {
   const sharing = db
     .select({ userId: accountChanges.userId })
@@ -88,10 +88,10 @@ export async function ownershipOfSeat(
       or(inArray(accountChanges.userId, sharing), ownerId === null ? undefined : eq(accountChanges.userId, ownerId)),
     )
     .orderBy(asc(accountChanges.at), asc(accountChanges.eventId))
-  return ownershipOf({ ownerId, email, at: toldAt }, changes)
+  return ownershipOf({ ownerId, email, at: eventTime }, changes)
 }
 
-/** The account that has verified an address; null where none has. */
+/** The account with a verified email; null if there is none. */
 export async function holderOf(db: Database | Transaction, email: string): Promise<string | null> {
   const [holder] = await db
     .select({ userId: accounts.userId })
@@ -104,7 +104,7 @@ export async function holderOf(db: Database | Transaction, email: string): Promi
 
 function changeOf(event: EventOf<typeof userConfirmed | typeof userUpdated | typeof userDeleted>): AccountChange {
   const { data } = event
-  // Events of the time before do not name it.
+  // Absent from events of an older version.
   const before = 'previousEmail' in data ? data.previousEmail : null
   const verified = data.verifiedEmail === undefined ? (data.emailVerified ? data.email : before) : data.verifiedEmail
   const deleted = event.type === 'user.deleted'
@@ -157,10 +157,10 @@ function isOf(users: Set<string>, keys: Set<string>) {
 }
 
 /**
- * An account changed: what it owns, or owned, goes where it belongs by all that is known now, and the unpaid holds of one
- * that was deleted or disabled end. Events can come in any order, and again.
+ * Updates the owners and emails of all registrations that an account's change affects, and ends the unpaid holds of an account
+ * that was deleted or disabled. Events may arrive in any order and repeatedly.
  */
-export async function followAccount(
+export async function syncOwnership(
   tx: Transaction,
   event: EventOf<typeof userConfirmed | typeof userUpdated | typeof userDeleted>,
   context: Context<Config>,
@@ -173,11 +173,11 @@ export async function followAccount(
     .values({ eventId: event.id, ...change, emailKey: key })
     .onConflictDoNothing()
 
-  // Two changes that have an account or an address in common would else be decided each without the other.
+  // Otherwise two concurrent changes with an account or email in common would not see each other.
   let related = await findRelated(tx, userId)
   for (;;) {
     await lockFamilies(tx, [{ emails: [...related.keys], owners: [...related.users] }])
-    // What was told, and asked for, while the lock was waited for.
+    // Includes what arrived while this waited for the lock.
     const now = await findRelated(tx, userId)
     const isLocked = now.users.isSubsetOf(related.users) && now.keys.isSubsetOf(related.keys)
     related = now
@@ -204,23 +204,23 @@ export async function followAccount(
     .where(isOf(users, keys))
     .orderBy(asc(registrations.id))
     .for('no key update')
-  // Of who is gone, and had nothing to do with any registration, no address is kept.
+  // Keeps no email of a deleted account that was not involved in any registration.
   if (deleted && rows.length === 0) {
     await tx.delete(accountChanges).where(and(eq(accountChanges.userId, userId), eq(accountChanges.deleted, false)))
   }
   const left: RegistrationRow[] = []
   for (const row of rows) {
-    const asked = { ownerId: row.askedOwnerId, email: row.askedEmail ?? row.email, at: row.askedAt }
-    const { ownerId, email, leftAt } = ownershipOf(asked, changes)
+    const request = { ownerId: row.askedOwnerId, email: row.askedEmail ?? row.email, at: row.askedAt }
+    const { ownerId, email, leftAt } = ownershipOf(request, changes)
     const next = { ...row, ownerId, email, emailKey: emailKey(email) }
     if (ownerId !== row.ownerId || email !== row.email) {
       await tx
         .update(registrations)
-        .set({ ownerId, email, emailKey: next.emailKey, askedEmail: asked.email, updatedAt: context.clock.now() })
+        .set({ ownerId, email, emailKey: next.emailKey, askedEmail: request.email, updatedAt: context.clock.now() })
         .where(eq(registrations.id, row.id))
     }
-    // One that was taken, or taken again, since then is somebody else's.
+    // A hold that was taken or renewed after that is somebody else's.
     if (leftAt && Temporal.Instant.compare(row.heldSince, leftAt) <= 0) left.push(next)
   }
-  await letGo(tx, left, context.clock.now())
+  await releaseSeats(tx, left, context.clock.now())
 }

@@ -6,10 +6,10 @@ import { disputes, refunds, type registrations } from './schema.ts'
 
 type Paid = Pick<typeof registrations.$inferSelect, 'id' | 'status' | 'paymentId' | 'paidAmount'>
 
-/** By the registration's id. */
+/** Keyed by the registration's id. */
 export type PaymentStates = Map<string, PaymentState>
 
-/** How the payments of registrations stand, of those that have one. */
+/** Reads the payment states of those registrations that have a payment. */
 export async function readPaymentStates(db: Database | Transaction, rows: Paid[]): Promise<PaymentStates> {
   const ids = rows.flatMap(({ paymentId }) => paymentId ?? [])
   if (ids.length === 0) return new Map()
@@ -22,8 +22,8 @@ export async function readPaymentStates(db: Database | Transaction, rows: Paid[]
     rows.flatMap((row) => {
       const { id, paymentId } = row
       if (paymentId === null) return []
-      const returns = { refunds: of(found.refunds, paymentId), disputes: of(found.disputes, paymentId) }
-      return [[id, paymentStateOf(row, returns)] as const]
+      const reversals = { refunds: of(found.refunds, paymentId), disputes: of(found.disputes, paymentId) }
+      return [[id, paymentStateOf(row, reversals)] as const]
     }),
   )
 }

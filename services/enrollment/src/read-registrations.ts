@@ -10,17 +10,17 @@ import { DomainError } from '@robokids/runtime/errors'
 import { and, desc, eq, sql, type SQL } from 'drizzle-orm'
 import type { z } from 'zod'
 import { readPaymentStates, type PaymentStates } from './payment-states.ts'
-import { whyNotBacked } from './rules.ts'
+import { paymentProblem } from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
 
 export type RegistrationRow = typeof registrations.$inferSelect
 
-/** An instant as contracts carry it. */
+/** Formats an instant as contracts do. */
 export function isoTime(instant: Temporal.Instant): string {
   return instant.toString({ fractionalSecondDigits: 3 })
 }
 
-/** The snapshot that every event of the registration carries. */
+/** The snapshot of the registration in its events. */
 export function factsOf(row: RegistrationRow): RegistrationFacts {
   return {
     registrationId: row.id,
@@ -56,10 +56,10 @@ function paymentOf(row: RegistrationRow, states: PaymentStates): Registration['p
 
 type Kit = Pick<typeof kitShipments.$inferSelect, 'status'>
 
-/** A kit that was ready stays on record, but is not ready any more where it must not be shipped. */
+/** Hides a kit that was ready if it must not be shipped any more; its row is kept. */
 function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates): Registration['kit'] {
   if (kit?.status !== 'ready') return kit
-  return row.status === 'waiver_signed' && whyNotBacked(states.get(row.id) ?? 'paid') === undefined ? kit : null
+  return row.status === 'waiver_signed' && paymentProblem(states.get(row.id) ?? 'paid') === undefined ? kit : null
 }
 
 async function select(db: Database | Transaction, where: SQL | undefined, limit: number): Promise<Registration[]> {
@@ -108,12 +108,12 @@ function cursorOf({ createdAt, registrationId }: Registration): string {
   return `${createdAt}_${registrationId}`
 }
 
-function isAfter(cursor: string): SQL {
+function isAfterCursor(cursor: string): SQL {
   const [createdAt = '', id = ''] = cursor.split('_')
   return sql`(${registrations.createdAt}, ${registrations.id}) < (${createdAt}::timestamptz, ${id}::uuid)`
 }
 
-/** A page of all registrations, newest first: by our clock, as an id is what its client made of it. */
+/** Lists registrations, newest first by our clock, because ids are chosen by clients. */
 export async function listRegistrations(
   db: Database,
   query: z.infer<typeof registrationQuerySchema>,
@@ -122,7 +122,7 @@ export async function listRegistrations(
     query.email === undefined ? undefined : eq(registrations.emailKey, emailKey(query.email)),
     query.ownerId === undefined ? undefined : eq(registrations.ownerId, query.ownerId),
     query.status && eq(registrations.status, query.status),
-    query.cursor === undefined ? undefined : isAfter(query.cursor),
+    query.cursor === undefined ? undefined : isAfterCursor(query.cursor),
   )
   const found = await select(db, where, query.limit + 1)
   const page = found.slice(0, query.limit)

@@ -4,7 +4,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { letGo } from './end-hold.ts'
+import { releaseSeats } from './end-hold.ts'
 import { lockWithReplaced } from './lock-registration.ts'
 import type { RegistrationRow } from './read-registrations.ts'
 import { isNewestAttempt } from './rules.ts'
@@ -13,13 +13,13 @@ import { registrations } from './schema.ts'
 interface NewAttempt {
   attemptId: string
   createdAt: Temporal.Instant
-  /** Its page is being opened at this moment. */
+  /** Whether its page is being opened right now. */
   isOpened?: boolean
 }
 
 /**
- * Remembers which checkout belongs to the present hold of a locked registration, so that the end of an older one does not end
- * it. Now that the registration has a payment page, the seats of the one that it was sent instead of are let go.
+ * Records which checkout belongs to the current hold of a locked registration, so that the end of an older checkout does not
+ * end the hold. Releases the seats of the registration that it replaces, now that it has a payment page.
  */
 export async function bindAttempt(
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function bindAttempt(
     .update(registrations)
     .set({ attemptId, attemptCreatedAt: createdAt, replaces: null })
     .where(eq(registrations.id, registration.id))
-  if (replaced) await letGo(tx, [replaced], context.clock.now())
+  if (replaced) await releaseSeats(tx, [replaced], context.clock.now())
 }
 
 export async function recordAttempt(

@@ -1,13 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { SignWaiver, Waiver } from '@robokids/contracts/enrollment'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { isoTime } from './read-registrations.ts'
 import { waivers } from './schema.ts'
 import { waiverDocument } from './waiver-document.ts'
 
 type Evidence = typeof waivers.$inferInsert
 
-/** The evidence of a signature of now, under the document that the signer's page told, or the one of today. */
+/** Builds a signature of the document that the signer's page sent, or else of the current one, with its evidence. */
 export function newSignature(
   guardianName: string,
   { documentSha256, evidence }: Pick<SignWaiver, 'documentSha256' | 'evidence'>,
@@ -19,26 +19,26 @@ export function newSignature(
 }
 
 /**
- * Keeps a signature with its evidence, and has its PDF made.
- * @returns whether it counts: of what is signed already, another signature is not kept.
+ * Stores a signature with its evidence, and triggers the making of its PDF.
+ * @returns false if there was a signature already; the new one is not stored then.
  */
 export async function recordSignature(
   tx: Transaction,
   signature: ReturnType<typeof newSignature>,
-  of: Pick<Evidence, 'registrationId' | 'membershipId' | 'member'>,
+  signed: Pick<Evidence, 'registrationId' | 'membershipId' | 'member'>,
 ): Promise<boolean> {
   const written = await tx
     .insert(waivers)
-    .values({ ...signature, ...of, pdfDueAt: signature.signedAt })
+    .values({ ...signature, ...signed, pdfDueAt: signature.signedAt })
     .onConflictDoNothing()
     .returning({ id: waivers.id })
   if (written.length === 0) return false
-  await wake(tx, 'make-signed-pdfs')
+  await wakeJob(tx, 'make-signed-pdfs')
   return true
 }
 
-/** What is answered to whoever signed, the first time and again. */
-export function answerOf(
+/** The response to a signer, the first time and when repeated. */
+export function toWaiver(
   registrationId: string,
   { id, signedAt, documentSha256 }: Pick<typeof waivers.$inferSelect, 'id' | 'signedAt' | 'documentSha256'>,
 ): Waiver {

@@ -31,11 +31,11 @@ import { z } from 'zod'
 import type { Config } from './config.ts'
 import { expireNow } from './end-hold.ts'
 import { holdSeats } from './hold-seats.ts'
-import { judgeOnly } from './judge-registration.ts'
+import { checkRegistration } from './check-registration.ts'
 import { listLevels, listSlots, listUnpaidSeats } from './list-classes.ts'
 import { registerMetrics } from './metrics.ts'
 import { listRegistrations, readRegistration } from './read-registrations.ts'
-import { holdAgain } from './renew-hold.ts'
+import { renewHold } from './renew-hold.ts'
 import { holdMemberSeat, releaseMemberHold } from './hold-member-seat.ts'
 import { openMemberPage, openPage } from './open-page.ts'
 import { shipKit } from './ship-kit.ts'
@@ -92,7 +92,7 @@ export function routes(http: Http, context: Context<Config>): void {
   http.post(
     '/registrations/judge',
     { schema: { body: holdSeatsSchema, response: { 200: registrationCheckSchema } } },
-    (request) => judgeOnly(request.body, context),
+    (request) => checkRegistration(request.body, context),
   )
 
   http.get('/registrations/:id', { schema: { params: byId, response: { 200: registrationSchema } } }, (request) =>
@@ -102,7 +102,7 @@ export function routes(http: Http, context: Context<Config>): void {
   http.post(
     '/registrations/:id/hold',
     { schema: { params: byId, body: renewHoldSchema.nullish(), response: { 200: registrationSchema } } },
-    (request) => holdAgain(request.params.id, request.body ?? {}, context),
+    (request) => renewHold(request.params.id, request.body ?? {}, context),
   )
 
   http.post(
@@ -136,7 +136,7 @@ export function routes(http: Http, context: Context<Config>): void {
     const { pdf, sha256 } = waiverDocument()
     const etag = `"${sha256}"`
     void reply.headers({ etag, 'x-document-sha256': sha256, 'cache-control': 'no-cache' })
-    // A list, and weak where something on the way has packed it.
+    // If-None-Match may list several tags, prefixed with W/ by compressing proxies.
     const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
     if (known.includes(etag) || known.includes('*')) return reply.code(304).send()
     return reply

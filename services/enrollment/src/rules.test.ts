@@ -4,14 +4,14 @@ import {
   chooseSignable,
   endHold,
   isAttemptOfHold,
-  isHeldForLong,
+  isHeldLongEnough,
   isNewestAttempt,
   isOffered,
   isTooSmall,
-  judgeSignature,
-  pauseAfterTry,
+  checkSignature,
+  pdfRetryDelay,
   paymentStateOf,
-  renewHold,
+  seatsForRenewal,
   seatsLeft,
   settlePayment,
   settleRefund,
@@ -47,9 +47,9 @@ function registration(differences: Partial<RegistrationState> = {}): Registratio
   }
 }
 
-const unheard: KnownPayment = { completed: false, refunded: false }
+const noPayment: KnownPayment = { completed: false, refunded: false }
 
-/** The rules at work on one session, as the use cases apply them. */
+/** Applies the rules to one session, as the use cases do. */
 class World {
   readonly session: ClassSessionState
   readonly registrations: RegistrationState[] = []
@@ -66,7 +66,7 @@ class World {
   }
 
   payment(id: string) {
-    const known = this.payments.get(id) ?? { ...unheard, outcomes: [] }
+    const known = this.payments.get(id) ?? { ...noPayment, outcomes: [] }
     this.payments.set(id, known)
     return known
   }
@@ -79,11 +79,11 @@ class World {
 
   renew(one: RegistrationState): void {
     try {
-      this.move(renewHold(one, this.session, [], this.now))
+      this.move(seatsForRenewal(one, this.session, [], this.now))
       one.status = 'held'
       one.holds += 1
     } catch {
-      // Refused, and nothing changed: the invariants tell.
+      // Rejected: the invariants show that nothing changed.
     }
   }
 
@@ -118,7 +118,7 @@ class World {
     return this.registrations.filter((one) => statuses.includes(one.status)).reduce((sum, one) => sum + one.seats, 0)
   }
 
-  /** What is wrong with the counts, or was done twice. */
+  /** Wrong counts, and payments that were settled twice. */
   faults(): string[] {
     const { capacity, held, sold } = this.session
     const faults: string[] = []
@@ -168,7 +168,7 @@ function run(world: World, step: typeof command extends fc.Arbitrary<infer Step>
 }
 
 describe('seats', () => {
-  it('are counted right and never sold twice, whatever happens in whatever order', () => {
+  it('are counted correctly and never sold twice, in any order of events', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 20 }), fc.array(command, { maxLength: 60 }), (capacity, steps) => {
         const world = new World(capacity)
@@ -181,7 +181,7 @@ describe('seats', () => {
     )
   })
 
-  it('left are what capacity, held and sold leave, and never fewer than none', () => {
+  it('left are the capacity minus held and sold, and never negative', () => {
     const count = fc.nat({ max: 1000 })
     fc.assert(
       fc.property(count, count, count, (capacity, held, sold) => {
@@ -208,7 +208,7 @@ describe('isOffered', () => {
     expect(isOffered({ status: 'open', startsAt }, Temporal.Instant.from(now))).toBe(offered)
   })
 
-  it('is never a cancelled session', () => {
+  it('is false for a cancelled session', () => {
     expect(isOffered(session({ status: 'cancelled' }), before)).toBe(false)
   })
 })
@@ -218,10 +218,10 @@ describe('isTooSmall', () => {
     ...session({ startsAt: Temporal.Instant.from('2026-11-07T00:00:00Z'), ...differences }),
     timeZone: 'America/Los_Angeles',
   })
-  // 4 PM on November 6, and a week before, when clocks in California were an hour ahead.
+  // 4 PM on November 6, and one week earlier, when California was on daylight saving time.
   const weekBefore = Temporal.Instant.from('2026-10-30T23:00:00Z')
 
-  it('is asked from a week before the class on, by the clock on its wall, until it begins', () => {
+  it('applies from a week before the class, by its local time, until it begins', () => {
     const small = ofWeek({ sold: 4 })
     expect(isTooSmall(small, weekBefore.subtract({ seconds: 1 }))).toBe(false)
     expect(isTooSmall(small, weekBefore)).toBe(true)
@@ -237,13 +237,13 @@ describe('isTooSmall', () => {
     [{ sold: 2, capacity: 3 }, true],
     [{ sold: 0, capacity: 0 }, false],
     [{ sold: 0, status: 'cancelled' }, false],
-  ] satisfies [Partial<ClassSessionState>, boolean][])('of %j is %s', (differences, small) => {
+  ] satisfies [Partial<ClassSessionState>, boolean][])('for %j is %s', (differences, small) => {
     expect(isTooSmall(ofWeek(differences), weekBefore)).toBe(small)
   })
 })
 
 describe('a payment', () => {
-  it('ends the same whether it or its full refund is heard of first, however often each comes', () => {
+  it('has the same outcome whether it or its full refund arrives first, and however often each arrives', () => {
     const events = fc
       .array(fc.constantFrom('pay' as const, 'refund' as const), { minLength: 2, maxLength: 8 })
       .filter((list) => list.includes('pay') && list.includes('refund'))
@@ -262,20 +262,20 @@ describe('a payment', () => {
     )
   })
 
-  it('confirms a hold that was made in time, even where the class has begun meanwhile', () => {
-    const outcome = settlePayment(registration(), session({ held: 1 }), unheard, [], start.add({ minutes: 5 }))
-    expect(outcome).toEqual({ kind: 'confirm', seats: { held: -1, sold: 1 }, letGo: [] })
+  it('confirms a hold that was made in time, even if the class has begun', () => {
+    const outcome = settlePayment(registration(), session({ held: 1 }), noPayment, [], start.add({ minutes: 5 }))
+    expect(outcome).toEqual({ kind: 'confirm', seats: { held: -1, sold: 1 }, endedIds: [] })
   })
 
-  it('takes the seats again where the hold ran out and they are free', () => {
+  it('takes free seats again if the hold has expired', () => {
     const outcome = settlePayment(
       registration({ status: 'expired', seats: 3 }),
       session({ sold: 7 }),
-      unheard,
+      noPayment,
       [],
       before,
     )
-    expect(outcome).toEqual({ kind: 'confirm', seats: { held: 0, sold: 3 }, letGo: [] })
+    expect(outcome).toEqual({ kind: 'confirm', seats: { held: 0, sold: 3 }, endedIds: [] })
   })
 
   it.each([
@@ -284,8 +284,8 @@ describe('a payment', () => {
     ['registration_cancelled', registration({ status: 'cancelled' }), session(), before],
     ['registration_cancelled', registration({ status: 'expired' }), session({ status: 'cancelled' }), before],
     ['class_full', registration({ status: 'rejected', rejectionReason: 'class_full' }), session(), before],
-  ] as const)('is turned away: %s', (reason, one, its, now) => {
-    expect(settlePayment(one, its, unheard, [], now)).toEqual({
+  ] as const)('is rejected: %s', (reason, one, classSession, now) => {
+    expect(settlePayment(one, classSession, noPayment, [], now)).toEqual({
       kind: 'reject',
       reason,
       seats: { held: 0, sold: 0 },
@@ -293,8 +293,8 @@ describe('a payment', () => {
     })
   })
 
-  it('lets the held seats go where the class was cancelled', () => {
-    expect(settlePayment(registration({ seats: 2 }), session({ status: 'cancelled' }), unheard, [], before)).toEqual({
+  it('releases the held seats if the class was cancelled', () => {
+    expect(settlePayment(registration({ seats: 2 }), session({ status: 'cancelled' }), noPayment, [], before)).toEqual({
       kind: 'reject',
       reason: 'registration_cancelled',
       seats: { held: -2, sold: 0 },
@@ -303,7 +303,9 @@ describe('a payment', () => {
   })
 
   it.each(['confirmed', 'waiver_signed'] as const)('does nothing to a registration that is %s', (status) => {
-    expect(settlePayment(registration({ status, paymentId: 'a' }), session({ sold: 1 }), unheard, [], before)).toEqual({
+    expect(
+      settlePayment(registration({ status, paymentId: 'a' }), session({ sold: 1 }), noPayment, [], before),
+    ).toEqual({
       kind: 'nothing',
     })
   })
@@ -324,10 +326,10 @@ describe('a child that has two registrations for one class and date', () => {
       ...differences,
     }
   }
-  const settle = (status: RegistrationState['status'], its: ClassSessionState, one: FamilyRegistration) =>
-    settlePayment(registration({ status }), its, unheard, [one], before)
+  const settle = (status: RegistrationState['status'], classSession: ClassSessionState, one: FamilyRegistration) =>
+    settlePayment(registration({ status }), classSession, noPayment, [one], before)
 
-  it.each(['held', 'expired'] as const)('keeps the paid one where one that is %s is paid as well', (status) => {
+  it.each(['held', 'expired'] as const)('keeps the paid one if another one that is %s is paid as well', (status) => {
     for (const paid of ['confirmed', 'waiver_signed'] as const) {
       expect(settle(status, session({ sold: 1 }), other({ status: paid }))).toMatchObject({
         kind: 'reject',
@@ -337,12 +339,12 @@ describe('a child that has two registrations for one class and date', () => {
     }
   })
 
-  it('gives the seat of the one that is only held to the one that is paid, also where it is the last', () => {
+  it('gives the seat of the held one to the paid one, even if it is the last seat', () => {
     const full = session({ capacity: 1, held: 1 })
     expect(settle('expired', full, other())).toEqual({
       kind: 'confirm',
       seats: { held: 0, sold: 1 },
-      letGo: ['other'],
+      endedIds: ['other'],
     })
     expect(settle('expired', session({ capacity: 1, sold: 1 }), other({ status: 'held', seats: 0 }))).toMatchObject({
       kind: 'reject',
@@ -351,32 +353,32 @@ describe('a child that has two registrations for one class and date', () => {
     })
   })
 
-  it('has both where each was asked for as one of its own, or they are for different children', () => {
+  it('keeps both if each was requested separately, or if they are for different children', () => {
     const separate = registration({ separate: true, status: 'expired' })
     for (const one of [
       other({ status: 'confirmed', separate: true }),
       other({ status: 'confirmed', children: [{ childName: 'Noa', childAge: 7 }] }),
     ]) {
-      expect(settlePayment(separate, session({ sold: 1 }), unheard, [one], before).kind).toBe('confirm')
+      expect(settlePayment(separate, session({ sold: 1 }), noPayment, [one], before).kind).toBe('confirm')
     }
-    expect(settlePayment(separate, session({ sold: 1 }), unheard, [other({ status: 'confirmed' })], before).kind).toBe(
-      'reject',
-    )
+    expect(
+      settlePayment(separate, session({ sold: 1 }), noPayment, [other({ status: 'confirmed' })], before).kind,
+    ).toBe('reject')
   })
 
-  it('gets no seat again for the one that ran out while the other stands', () => {
+  it('cannot renew the expired one while the other one is active', () => {
     for (const one of [other(), other({ status: 'confirmed' }), other({ separate: true })]) {
       expect(() =>
-        renewHold(registration({ status: 'expired', separate: true }), session({ held: 1 }), [one], before),
+        seatsForRenewal(registration({ status: 'expired', separate: true }), session({ held: 1 }), [one], before),
       ).toThrow(expect.objectContaining({ code: 'already_registered' }))
     }
   })
 
-  it('may still pay the one that is held, unless the other is paid', () => {
-    expect(renewHold(registration(), session({ held: 2 }), [other()], before)).toEqual({ held: 0, sold: 0 })
-    expect(() => renewHold(registration(), session({ held: 1 }), [other({ status: 'confirmed' })], before)).toThrow(
-      expect.objectContaining({ code: 'already_registered' }),
-    )
+  it('may still pay the held one, unless the other one is paid', () => {
+    expect(seatsForRenewal(registration(), session({ held: 2 }), [other()], before)).toEqual({ held: 0, sold: 0 })
+    expect(() =>
+      seatsForRenewal(registration(), session({ held: 1 }), [other({ status: 'confirmed' })], before),
+    ).toThrow(expect.objectContaining({ code: 'already_registered' }))
   })
 })
 
@@ -404,7 +406,7 @@ describe('the state of a payment', () => {
     )
   })
 
-  it('is a failed refund where it was told as cancelled', () => {
+  it('is a failed refund if the registration is already cancelled', () => {
     const returned = { refunds: [refund(40_000, { refunded: true, failed: true })], disputes: [] }
     expect(paymentStateOf({ ...paid, status: 'cancelled' }, returned)).toBe('refund_failed')
   })
@@ -412,7 +414,7 @@ describe('the state of a payment', () => {
 
 describe('a full refund', () => {
   it.each(['held', 'expired', 'rejected', 'cancelled'] as const)(
-    'changes nothing of a registration that is %s',
+    'changes nothing for a registration that is %s',
     (status) => {
       expect(
         settleRefund(registration({ status, paymentId: 'a' }), 'a', { completed: true, refunded: false }),
@@ -421,31 +423,36 @@ describe('a full refund', () => {
   )
 
   it('of another payment changes nothing', () => {
-    expect(settleRefund(registration({ status: 'confirmed', paymentId: 'a' }), 'b', unheard)).toBeUndefined()
+    expect(settleRefund(registration({ status: 'confirmed', paymentId: 'a' }), 'b', noPayment)).toBeUndefined()
   })
 })
 
 describe('renewHold', () => {
-  it.each(['confirmed', 'waiver_signed', 'rejected', 'cancelled'] as const)('refuses one that is %s', (status) => {
-    expect(() => renewHold(registration({ status }), session(), [], before)).toThrow(
-      expect.objectContaining({ code: 'registration_closed' }),
-    )
-  })
+  it.each(['confirmed', 'waiver_signed', 'rejected', 'cancelled'] as const)(
+    'rejects a registration that is %s',
+    (status) => {
+      expect(() => seatsForRenewal(registration({ status }), session(), [], before)).toThrow(
+        expect.objectContaining({ code: 'registration_closed' }),
+      )
+    },
+  )
 
-  it('refuses where the class has begun, also for a hold that still stands', () => {
+  it('rejects a renewal after the class has begun, even of an active hold', () => {
     for (const status of ['held', 'expired'] as const) {
-      expect(() => renewHold(registration({ status }), session(), [], start)).toThrow(
+      expect(() => seatsForRenewal(registration({ status }), session(), [], start)).toThrow(
         expect.objectContaining({ code: 'class_not_offered' }),
       )
     }
   })
 
   it('takes all seats or none', () => {
-    expect(renewHold(registration({ status: 'expired', seats: 2 }), session({ sold: 8 }), [], before)).toEqual({
+    expect(seatsForRenewal(registration({ status: 'expired', seats: 2 }), session({ sold: 8 }), [], before)).toEqual({
       held: 2,
       sold: 0,
     })
-    expect(() => renewHold(registration({ status: 'expired', seats: 2 }), session({ sold: 9 }), [], before)).toThrow(
+    expect(() =>
+      seatsForRenewal(registration({ status: 'expired', seats: 2 }), session({ sold: 9 }), [], before),
+    ).toThrow(
       expect.objectContaining({ code: 'class_full', message: 'This class is full. Please choose another date.' }),
     )
   })
@@ -454,50 +461,47 @@ describe('renewHold', () => {
 describe('the end of a checkout attempt', () => {
   const renewed = registration({ holds: 2, heldSince: before })
 
-  it('ends the first hold, whether or not the attempt was heard of', () => {
+  it('ends the first hold, whether or not the attempt is known', () => {
     expect(isAttemptOfHold(registration(), 'a1')).toBe(true)
     expect(isAttemptOfHold(registration({ attemptId: 'a1' }), 'a1')).toBe(true)
   })
 
-  it('never ends a hold that has a newer attempt, nor a renewed one that none is known of', () => {
+  it('never ends a hold with a newer attempt, nor a renewed one without a known attempt', () => {
     expect(isAttemptOfHold(registration({ attemptId: 'a2' }), 'a1')).toBe(false)
     expect(isAttemptOfHold(renewed, 'a1')).toBe(false)
   })
 
-  it('does not end a renewed hold after its creation was heard of late', () => {
+  it('does not end a renewed hold if the attempt is older and its creation arrives late', () => {
     expect(isNewestAttempt(renewed, before.subtract({ minutes: 1 }))).toBe(false)
     expect(isNewestAttempt(renewed, before.add({ seconds: 1 }))).toBe(true)
   })
 
-  it('ends a renewed hold whose page it opens, whenever it was made', () => {
+  it('ends a renewed hold if its page was opened for it, whenever the attempt was created', () => {
     expect(isNewestAttempt(renewed, before.subtract({ minutes: 1 }), true)).toBe(true)
     const bound = { ...renewed, attemptId: 'a2', attemptCreatedAt: before }
     expect(isNewestAttempt(bound, before.subtract({ minutes: 1 }), true)).toBe(false)
   })
 
-  it('goes by the newest attempt, in whichever order they are heard of', () => {
+  it('depends on the newest attempt, in whichever order they arrive', () => {
     const known = registration({ attemptId: 'a2', attemptCreatedAt: before.add({ minutes: 2 }) })
     expect(isNewestAttempt(known, before.add({ minutes: 1 }))).toBe(false)
     expect(isNewestAttempt(known, before.add({ minutes: 3 }))).toBe(true)
   })
 })
 
-describe('seats for whoever goes on to pay', () => {
+describe('isHeldLongEnough', () => {
   it.each([
     ['held', 5, false, true],
     ['held', 4, false, false],
-    // What was opened may be over, and another page can be paid for 31 minutes.
+    // An opened page may have expired, and a new one lives for 31 minutes.
     ['held', 31, true, true],
     ['held', 30, true, false],
     ['expired', null, false, false],
     ['confirmed', null, true, false],
-  ] as const)(
-    'that are %s for %s minutes, opened: %s, are held for long enough: %s',
-    (status, minutes, opened, long) => {
-      const heldUntil = minutes === null ? null : before.add({ minutes })
-      expect(isHeldForLong({ status, heldUntil, openedAt: opened ? before : null }, before)).toBe(long)
-    },
-  )
+  ] as const)('for seats that are %s for %s minutes, opened: %s, is %s', (status, minutes, opened, expected) => {
+    const heldUntil = minutes === null ? null : before.add({ minutes })
+    expect(isHeldLongEnough({ status, heldUntil, openedAt: opened ? before : null }, before)).toBe(expected)
+  })
 })
 
 describe('a waiver', () => {
@@ -527,7 +531,7 @@ describe('a waiver', () => {
     waiver: { guardianName: 'Maren Holt', documentSha256: 'd1' },
   }
 
-  it('goes to the oldest paid registration that is unsigned', () => {
+  it('is matched with the oldest paid registration that is unsigned', () => {
     const held = { ...paid, registrationId: 'held', status: 'held' as const }
     const second = { ...paid, registrationId: 'r2' }
     expect(chooseSignable([held, signed, paid, second], signature).registrationId).toBe('r1')
@@ -535,9 +539,9 @@ describe('a waiver', () => {
     expect(chooseSignable([paid], { ...signature, startDate: '' }).registrationId).toBe('r1')
   })
 
-  it('knows a name that was typed in another Unicode form', () => {
+  it('matches a name in another Unicode form', () => {
     const zoe = { ...paid, guardianName: 'Zo\u00eb Holt' }
-    expect(judgeSignature(zoe, { ...signature, guardianName: 'Zoe\u0308 Holt' }, ['d1'])).toBe('sign')
+    expect(checkSignature(zoe, { ...signature, guardianName: 'Zoe\u0308 Holt' }, ['d1'])).toBe('sign')
   })
 
   it.each([
@@ -545,42 +549,42 @@ describe('a waiver', () => {
     ['another address', { email: 'other@example.com' }],
     ['another class', { classType: 'advanced' }],
     ['another date', { startDate: '2027-01-09' }],
-  ])('for %s finds nothing', (_, difference) => {
+  ])('for %s matches no registration', (_, difference) => {
     expect(() => chooseSignable([paid, signed], { ...signature, ...difference })).toThrow(
       expect.objectContaining({ code: 'registration_not_found' }),
     )
   })
 
   it.each(['held', 'expired', 'rejected', 'cancelled'] as const)(
-    'is refused for a registration that is %s',
+    'is rejected for a registration that is %s',
     (status) => {
       const one = chooseSignable([{ ...paid, status }], signature)
-      expect(() => judgeSignature(one, signature, ['d1'])).toThrow(
+      expect(() => checkSignature(one, signature, ['d1'])).toThrow(
         expect.objectContaining({ code: 'registration_not_paid' }),
       )
     },
   )
 
-  it('of the same content is a repetition, also after the document was replaced', () => {
-    expect(judgeSignature(signed, signature, ['d1'])).toBe('repeat')
-    expect(judgeSignature(signed, { ...signature, documentSha256: 'd1' }, ['d2'])).toBe('repeat')
+  it('with the same content is a repetition, even after the document was replaced', () => {
+    expect(checkSignature(signed, signature, ['d1'])).toBe('repeat')
+    expect(checkSignature(signed, { ...signature, documentSha256: 'd1' }, ['d2'])).toBe('repeat')
   })
 
-  it('of other content is refused', () => {
+  it('with different content is rejected', () => {
     const other = { ...signature, guardianName: 'Someone Else' }
-    expect(() => judgeSignature(signed, other, ['d1'])).toThrow(
+    expect(() => checkSignature(signed, other, ['d1'])).toThrow(
       expect.objectContaining({ code: 'waiver_already_signed' }),
     )
-    expect(() => judgeSignature(signed, { ...signature, documentSha256: 'd2' }, ['d1'])).toThrow(
+    expect(() => checkSignature(signed, { ...signature, documentSha256: 'd2' }, ['d1'])).toThrow(
       expect.objectContaining({ code: 'waiver_already_signed' }),
     )
-    expect(() => judgeSignature(paid, other, ['d1'])).toThrow(
+    expect(() => checkSignature(paid, other, ['d1'])).toThrow(
       expect.objectContaining({ code: 'registration_not_found' }),
     )
   })
 
-  it('that shows an old document is refused', () => {
-    expect(() => judgeSignature(paid, { ...signature, documentSha256: 'd0' }, ['d1'])).toThrow(
+  it('for an old document is rejected', () => {
+    expect(() => checkSignature(paid, { ...signature, documentSha256: 'd0' }, ['d1'])).toThrow(
       expect.objectContaining({
         code: 'waiver_document_changed',
         message: 'The waiver was updated. Please read it again.',
@@ -590,8 +594,8 @@ describe('a waiver', () => {
 })
 
 describe('a signed PDF that cannot be made', () => {
-  it('is tried again for ever, ever more rarely, and every hour in the end', () => {
-    const minutes = [1, 2, 3, 4, 5, 6, 7, 1_000].map((tries) => pauseAfterTry(tries).total('minutes'))
+  it('is retried without end, at growing intervals of up to an hour', () => {
+    const minutes = [1, 2, 3, 4, 5, 6, 7, 1_000].map((attempts) => pdfRetryDelay(attempts).total('minutes'))
     expect(minutes).toEqual([5 / 60, 0.5, 2, 10, 30, 60, 60, 60])
   })
 })

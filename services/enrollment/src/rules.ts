@@ -28,7 +28,7 @@ export interface RegistrationState {
   rejectionReason: RejectionReason | null
 }
 
-/** What to add to a session's counts. */
+/** The change of a session's counts. */
 export interface SeatChange {
   held: number
   sold: number
@@ -40,7 +40,7 @@ export function seatsLeft(classSession: Pick<ClassSessionState, 'capacity' | 'he
   return Math.max(0, classSession.capacity - classSession.held - classSession.sold)
 }
 
-/** Whether the session is on sale: open, and not begun. */
+/** Whether the session is on sale: open and in the future. */
 export function isOffered(
   classSession: Pick<ClassSessionState, 'status' | 'startsAt'>,
   now: Temporal.Instant,
@@ -48,7 +48,7 @@ export function isOffered(
   return classSession.status === 'open' && Temporal.Instant.compare(now, classSession.startsAt) < 0
 }
 
-/** Whether a class begins within a week, by the clock on its wall, and has fewer children than it is meant to have. */
+/** Whether a class begins within a week, by its local time, and is below the minimum size. */
 export function isTooSmall(classSession: ClassSessionState & { timeZone: string }, now: Temporal.Instant): boolean {
   const { startsAt, timeZone, sold, capacity } = classSession
   const weekBefore = startsAt.toZonedDateTimeISO(timeZone).subtract({ days: 7 }).toInstant()
@@ -56,7 +56,7 @@ export function isTooSmall(classSession: ClassSessionState & { timeZone: string 
   return isDue && isOffered(classSession, now) && sold < Math.min(minClassSize, capacity)
 }
 
-/** @param path what the request calls the date. */
+/** @param path the name of the date in the request. */
 export function classNotOffered(path: 'startDate' | 'classDate' = 'startDate'): DomainError {
   const message = 'This class date is not offered. Please choose another date.'
   return new DomainError('class_not_offered', message, [{ path, message }])
@@ -66,7 +66,7 @@ export function classFull(): DomainError {
   return new DomainError('class_full', 'This class is full. Please choose another date.')
 }
 
-/** What two registrations of one family are compared by. */
+/** The content by which two registrations of one family are compared. */
 export interface RegistrationContent {
   guardianName: string
   email: string
@@ -75,19 +75,19 @@ export interface RegistrationContent {
 }
 
 /**
- * Who asks for something: the account that is signed in, and the browser that the BFF knows by its cookie. An address proves
- * nobody, as anybody can type it, nor does a reference, which stands in mails.
+ * Who sends a request: the signed-in account, and the browser, identified by the BFF's cookie. Neither an email, which anyone
+ * can type, nor a reference, which is in mails, identifies a requester.
  */
-export interface Asker {
+export interface Requester {
   ownerId: string | null
   browserId: string | null
 }
 
-/** Whose a registration is, and by whom it was made. */
-export interface Made {
+/** The owner of a registration, and who created it. */
+export interface RegistrationOrigin {
   email: string
   ownerId: string | null
-  /** Who was signed in. */
+  /** The account that was signed in. */
   askedOwnerId: string | null
   browserId: string | null
   status: RegistrationStatus
@@ -96,17 +96,18 @@ export interface Made {
 const isSame = (a: string | null, b: string | null) => a !== null && a === b
 
 /**
- * Whether whoever asks may be told of a registration: who made it, and of one that is paid its account. What others hold
- * with an account's address is not that account's business before it is paid: they may hold it to keep the account out.
+ * Whether the requester may learn about a registration: its creator may and, once it is paid, its account. An account does not
+ * learn about unpaid registrations that others made with its email, perhaps in order to block it.
  */
-export function isKnownTo({ ownerId, browserId }: Asker, made: Made): boolean {
-  if (isSame(browserId, made.browserId) || isSame(ownerId, made.askedOwnerId)) return true
-  return isPaidStatus(made.status) && isSame(ownerId, made.ownerId)
+export function isVisibleTo({ ownerId, browserId }: Requester, registration: RegistrationOrigin): boolean {
+  if (isSame(browserId, registration.browserId) || isSame(ownerId, registration.askedOwnerId)) return true
+  return isPaidStatus(registration.status) && isSame(ownerId, registration.ownerId)
 }
 
-/** Whether whoever asks may have a registration give way to another one. Its address may be what is corrected. */
-export function mayReplace({ ownerId, browserId }: Asker, made: Made): boolean {
-  return isSame(ownerId, made.ownerId) || (made.askedOwnerId === null && isSame(browserId, made.browserId))
+/** Whether the requester may replace a registration by another one. Ignores its email, which may be what is corrected. */
+export function mayReplace({ ownerId, browserId }: Requester, registration: RegistrationOrigin): boolean {
+  const { askedOwnerId } = registration
+  return isSame(ownerId, registration.ownerId) || (askedOwnerId === null && isSame(browserId, registration.browserId))
 }
 
 /** A registration of the same family, for the same class and date. */
@@ -118,8 +119,8 @@ export interface FamilyRegistration extends RegistrationContent {
   separate: boolean
 }
 
-/** Whether it has its seats, paid or held. */
-export function stands(status: RegistrationStatus): boolean {
+/** Whether a registration has its seats, paid or held. */
+export function hasSeats(status: RegistrationStatus): boolean {
   return status === 'held' || isPaidStatus(status)
 }
 
@@ -127,14 +128,14 @@ function isPaidStatus(status: RegistrationStatus): status is 'confirmed' | 'waiv
   return status === 'confirmed' || status === 'waiver_signed'
 }
 
-/** The same child, however its name was typed. */
+/** Ignores how the child's name was typed. */
 function sameName(a: string, b: string): boolean {
   const key = (name: string) => name.trim().normalize('NFC').toLowerCase()
   return key(a) === key(b)
 }
 
-/** As `sameName` and without accents: nobody has two children of one age whose names differ in an accent alone. */
-function looseName(name: string): string {
+/** As `sameName`, but also ignores accents: nobody has two children of one age whose names differ only by an accent. */
+function normalizedName(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
@@ -144,18 +145,18 @@ function looseName(name: string): string {
 }
 
 /**
- * Refuses a child that is registered beside itself: as its own sibling it would be free.
+ * Rejects a child that is listed twice: the second one would get the free sibling's seat.
  * @throws DomainError `validation_failed`, with the sibling's field in the form
  */
-export function refuseOneChildTwice(children: Registration['children']): void {
-  const places = children.map(({ childName, childAge }) => `${childAge} ${looseName(childName)}`)
+export function checkDuplicateChildren(children: Registration['children']): void {
+  const places = children.map(({ childName, childAge }) => `${childAge} ${normalizedName(childName)}`)
   const twice = places.findIndex((place, index) => places.indexOf(place) < index)
   if (twice === -1) return
   const message = 'This child is in this registration already.'
   throw new DomainError('validation_failed', message, [{ path: `siblings.${twice - 1}.childName`, message }])
 }
 
-function saysTheSame(a: RegistrationContent, b: RegistrationContent): boolean {
+function isIdentical(a: RegistrationContent, b: RegistrationContent): boolean {
   const lines = ({ guardianName, email, children, address }: RegistrationContent) =>
     JSON.stringify([
       guardianName,
@@ -170,16 +171,16 @@ function saysTheSame(a: RegistrationContent, b: RegistrationContent): boolean {
   return lines(a) === lines(b)
 }
 
-/** The registration of the family that says the very same. Whoever does not know all of it is not told which one it is. */
-export function findSame<One extends RegistrationContent>(
+/** Finds an identical registration of the family. Only a requester who knows all of its content learns which one it is. */
+export function findIdentical<One extends RegistrationContent>(
   family: One[],
   content: RegistrationContent,
 ): One | undefined {
-  return family.find((one) => saysTheSame(one, content))
+  return family.find((one) => isIdentical(one, content))
 }
 
-/** The registrations of the family that have a seat for one of these children already. */
-export function conflicts<One extends Pick<FamilyRegistration, 'children' | 'separate'>>(
+/** Finds the registrations of the family that already have a seat for one of these children. */
+export function findConflicts<One extends Pick<FamilyRegistration, 'children' | 'separate'>>(
   family: One[],
   { children, separate }: Pick<FamilyRegistration, 'children' | 'separate'>,
 ): One[] {
@@ -191,41 +192,41 @@ export function conflicts<One extends Pick<FamilyRegistration, 'children' | 'sep
 }
 
 /**
- * Refuses a seat for children that have one already by another registration of their family.
- * @param family what stands of it for this class and date, paid or held, as far as whoever asks may know.
+ * Rejects children that already have a seat through another registration of their family.
+ * @param family its active registrations for this class and date that are visible to the requester.
  * @throws DomainError `already_registered`, with the child's field in the form
  */
-export function refuseSecondSeat(
+export function checkFamilySeats(
   family: FamilyRegistration[],
   registration: Pick<FamilyRegistration, 'children' | 'separate'>,
   now: Temporal.Instant,
 ): void {
-  const [one] = conflicts(family, registration)
-  if (!one) return
+  const [conflict] = findConflicts(family, registration)
+  if (!conflict) return
   const index = registration.children.findIndex((child) =>
-    one.children.some((other) => sameName(other.childName, child.childName)),
+    conflict.children.some((other) => sameName(other.childName, child.childName)),
   )
   const childName = registration.children[index]?.childName ?? ''
   const path = index === 0 ? 'childName' : `siblings.${index - 1}.childName`
-  const minutes = one.heldUntil ? Math.max(1, Math.ceil(now.until(one.heldUntil).total('minutes'))) : 0
+  const minutes = conflict.heldUntil ? Math.max(1, Math.ceil(now.until(conflict.heldUntil).total('minutes'))) : 0
   const message =
-    one.status === 'held'
+    conflict.status === 'held'
       ? `A seat in this class is held for ${childName} already, by a registration that waits for its payment. Please finish that one, or try again in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}.`
       : `${childName} is registered for this class and date already. The confirmation is in your email.`
   throw new DomainError('already_registered', message, [{ path, message }])
 }
 
-/** Seats that wait for their payment. */
+/** Held seats that are not paid yet. */
 export interface UnpaidSeats {
   seats: number
   heldUntil: Temporal.Instant
-  /** Of the account or the browser that asks for more. */
+  /** Whether they belong to the requester's account or browser. */
   ofFamily: boolean
-  /** Of the network from which more are asked for. */
+  /** Whether they were requested from the requester's network. */
   ofNetwork: boolean
 }
 
-/** The minutes after which enough of them were let go, should nobody pay; undefined where there is room at once. */
+/** The minutes until enough of them expire if nobody pays; undefined if the limit is not exceeded. */
 function minutesUntilRoom(unpaid: UnpaidSeats[], wanted: number, limit: number, now: Temporal.Instant) {
   let over = unpaid.reduce((sum, { seats }) => sum + seats, 0) + wanted - limit
   if (over <= 0) return undefined
@@ -235,10 +236,10 @@ function minutesUntilRoom(unpaid: UnpaidSeats[], wanted: number, limit: number, 
 }
 
 /**
- * Refuses seats beyond what a family and a network may have unpaid at once.
+ * Rejects seats beyond the limits of unpaid seats per family and per network.
  * @throws DomainError `too_many_unpaid`
  */
-export function refuseTooManyUnpaid(
+export function checkUnpaidLimits(
   unpaid: UnpaidSeats[],
   wanted: number,
   limits: { family: number; network: number },
@@ -264,15 +265,15 @@ export function refuseTooManyUnpaid(
   )
 }
 
-/** `released`: it had one, and the membership ended before the class. */
+/** `released`: the membership ended before the class. */
 export const memberSeatOutcomes = ['seated', 'class_full', 'class_started', 'class_not_offered', 'released'] as const
 export type MemberSeatOutcome = (typeof memberSeatOutcomes)[number]
 
 /**
- * Whether a new member gets a seat in the members' session of a date, or why not. One that was held in time is kept even
- * where the class has begun meanwhile.
+ * Whether a new member gets a seat in the members' session of a date, or why not. A seat that was held in time is kept even if
+ * the class has begun.
  */
-export function judgeMemberSeat(
+export function decideMemberSeat(
   classSession: ClassSessionState | undefined,
   isHeld: boolean,
   now: Temporal.Instant,
@@ -297,12 +298,12 @@ function registrationClosed(status: ClosedStatus): DomainError {
 }
 
 /**
- * A parent comes back to pay: a hold that ran out takes its seats again, and one that still stands is prolonged.
- * @param family what else stands of it for this class and date, as far as whoever asks may know. One that ran out gives way to
- * all of that, one of its own too.
+ * Returns the seats to take when a hold is renewed: all of them if it has expired, otherwise none.
+ * @param family its other active registrations for this class and date that are visible to the requester. An expired hold is
+ * not renewed if any of them conflicts, even a `separate` one.
  * @throws DomainError `registration_closed`, `class_not_offered`, `already_registered`, `class_full`
  */
-export function renewHold(
+export function seatsForRenewal(
   registration: RegistrationState,
   classSession: ClassSessionState,
   family: FamilyRegistration[],
@@ -313,26 +314,25 @@ export function renewHold(
   if (!isOffered(classSession, now)) throw classNotOffered()
   if (status === 'held') {
     const paid = family.filter((one) => isPaidStatus(one.status))
-    refuseSecondSeat(paid, { children, separate }, now)
+    checkFamilySeats(paid, { children, separate }, now)
     return noSeats
   }
-  refuseSecondSeat(family, { children, separate: false }, now)
+  checkFamilySeats(family, { children, separate: false }, now)
   if (seatsLeft(classSession) < seats) throw classFull()
   return { held: seats, sold: 0 }
 }
 
-/** How long a hold has to last at least until its payment page is opened. */
+/** The minimum remaining time of a hold whose payment page is not opened yet. */
 const timeToOpen = Temporal.Duration.from({ minutes: 5 })
 
-/** How long a checkout that is made now can be paid. */
+/** The lifetime of a new checkout. */
 const checkoutLifetime = Temporal.Duration.from({ minutes: paymentPageMinutes })
 
 /**
- * Whether the seats are held for long enough for whoever goes on to pay: until the payment page can be opened, which has them
- * held for as long as it can be paid. Where a page was opened already, that may be over, and its end would end the hold: then for
- * as long as another one can be paid.
+ * Whether a hold is long enough for its payment to continue: until the payment page is opened, which extends the hold. If a page
+ * was opened already, it may have expired, and its end would end the hold: then for the lifetime of another checkout.
  */
-export function isHeldForLong(
+export function isHeldLongEnough(
   {
     status,
     heldUntil,
@@ -344,8 +344,8 @@ export function isHeldForLong(
   return Temporal.Instant.compare(heldUntil, now.add(openedAt ? checkoutLifetime : timeToOpen)) >= 0
 }
 
-/** A payment page is being opened for a hold. @throws DomainError `registration_closed` where there is none (any more) */
-export function refuseOpening(status: RegistrationStatus): void {
+/** Checks that a payment page may be opened. @throws DomainError `registration_closed` if no seats are held (any more) */
+export function checkOpenable(status: RegistrationStatus): void {
   if (status === 'held') return
   if (status !== 'expired') throw registrationClosed(status)
   throw new DomainError('registration_closed', 'The seats of this registration were let go. Please hold them again.')
@@ -358,20 +358,20 @@ const notEndable: Record<ClosedStatus, string> = {
   cancelled: 'This registration is cancelled already, so there is no hold to end.',
 }
 
-/** An operator ends a hold. @throws DomainError `registration_closed` where there is none that could end */
-export function refuseEndOfHold(status: RegistrationStatus): void {
+/** Checks that an operator may end a hold. @throws DomainError `registration_closed` if it is paid or closed */
+export function checkEndable(status: RegistrationStatus): void {
   if (status === 'held' || status === 'expired') return
   throw new DomainError('registration_closed', notEndable[status])
 }
 
-/** What a hold that ends unpaid changes; undefined where there is none. */
+/** The seats released by the end of an unpaid hold; undefined if there is none. */
 export function endHold(registration: RegistrationState): SeatChange | undefined {
   return registration.status === 'held' ? { held: -registration.seats, sold: 0 } : undefined
 }
 
 /**
- * Whether an attempt that was made at `createdAt` is now the newest one of the present hold.
- * @param isOpened its page is being opened at this moment, so that it is of the present hold whenever it was made.
+ * Whether an attempt created at `createdAt` is the newest one of the current hold.
+ * @param isOpened whether its page is being opened right now, so that it belongs to the current hold whenever it was created.
  */
 export function isNewestAttempt(
   registration: RegistrationState,
@@ -380,21 +380,21 @@ export function isNewestAttempt(
 ): boolean {
   const { status, holds, heldSince, attemptCreatedAt } = registration
   if (status !== 'held') return false
-  // The first hold is older than any attempt; a renewed one may still hear of attempts that were made for earlier ones.
+  // The first hold is older than any attempt; for a renewed one, events of earlier attempts may still arrive.
   if (!isOpened && holds > 1 && Temporal.Instant.compare(createdAt, heldSince) < 0) return false
   return attemptCreatedAt === null || Temporal.Instant.compare(createdAt, attemptCreatedAt) > 0
 }
 
 /**
- * Whether the end of this attempt is the end of the present hold. In doubt it is not: such a hold runs out by itself a
- * few minutes later, while seats that were let go under a parent's hands may be sold to another family.
+ * Whether the end of this attempt ends the current hold. In doubt it does not: the hold expires a few minutes later anyway,
+ * while seats released during a payment may be sold to another family.
  */
 export function isAttemptOfHold(registration: RegistrationState, attemptId: string): boolean {
   if (registration.attemptId !== null) return registration.attemptId === attemptId
   return registration.holds === 1
 }
 
-/** What was already heard of one payment; its two facts can arrive in either order and more than once. */
+/** What is known about a payment; its two events can arrive in either order and more than once. */
 export interface KnownPayment {
   completed: boolean
   refunded: boolean
@@ -402,18 +402,17 @@ export interface KnownPayment {
 
 export type PaymentOutcome =
   | { kind: 'nothing' }
-  /** `letGo`: the holds of the same children that end with it, whose seats `seats` does not count. */
-  | { kind: 'confirm'; seats: SeatChange; letGo: string[] }
+  /** `endedIds`: the holds of the same children that end with it; `seats` does not include theirs. */
+  | { kind: 'confirm'; seats: SeatChange; endedIds: string[] }
   | { kind: 'cancel'; seats: SeatChange }
   | { kind: 'reject'; seats: SeatChange; reason: RejectionReason; duplicateOf: string | null }
 
 const nothing: PaymentOutcome = { kind: 'nothing' }
 
 /**
- * What a completed payment does. A hold that was made in time is confirmed even where the class has begun meanwhile. Of
- * several registrations of one child, the one that is paid first stands: one that is only held gives way to it, and one
- * that is paid later is a duplicate.
- * @param family what else stands of it for this class and date.
+ * Decides the outcome of a completed payment. A hold that was made in time is confirmed even if the class has begun. Of several
+ * registrations of one child, the first paid one is confirmed: unpaid holds end, and one that is paid later is a duplicate.
+ * @param family its other active registrations for this class and date.
  */
 export function settlePayment(
   registration: RegistrationState,
@@ -426,7 +425,7 @@ export function settlePayment(
   const { status, seats } = registration
   const reject = (reason: RejectionReason, released: SeatChange, duplicateOf: string | null = null) =>
     ({ kind: 'reject', seats: released, reason, duplicateOf }) as const
-  // A second payment of the same registration: billing sees it, and returns it.
+  // A second payment of the same registration: billing detects and refunds it.
   if (isPaidStatus(status)) return nothing
   if (status === 'rejected' || status === 'cancelled') {
     if (payment.refunded) return nothing
@@ -435,7 +434,7 @@ export function settlePayment(
   const released = { held: status === 'held' ? -seats : 0, sold: 0 }
   if (payment.refunded) return { kind: 'cancel', seats: released }
   if (classSession.status === 'cancelled') return reject('registration_cancelled', released)
-  const others = conflicts(family, registration)
+  const others = findConflicts(family, registration)
   const paid = others.find((one) => isPaidStatus(one.status))
   if (paid) return reject('registration_cancelled', released, paid.registrationId)
   const held = others.filter((one) => one.status === 'held')
@@ -447,11 +446,11 @@ export function settlePayment(
   return {
     kind: 'confirm',
     seats: { ...released, sold: seats },
-    letGo: held.map((one) => one.registrationId),
+    endedIds: held.map((one) => one.registrationId),
   }
 }
 
-/** What the full refund of a payment does: undefined where it changes nothing. */
+/** The seats released by the full refund of a payment; undefined if it changes nothing. */
 export function settleRefund(
   registration: RegistrationState,
   paymentId: string,
@@ -462,30 +461,29 @@ export function settleRefund(
   return { held: 0, sold: -registration.seats }
 }
 
-/** What is known of a payment's way back. */
-export interface Returns {
+/** The refunds and disputes of a payment. */
+export interface PaymentReversals {
   refunds: { amount: number; refunded: boolean; failed: boolean }[]
   disputes: { status: 'open' | 'won' | 'lost' }[]
 }
 
-/** @param status in the provider's words. An inquiry that was closed took nothing. */
+/** @param status the provider's status. A closed inquiry took no money. */
 export function disputeStatus(status: string): 'open' | 'won' | 'lost' {
   if (status === 'lost') return 'lost'
   return ['won', 'warning_closed', 'prevented'].includes(status) ? 'won' : 'open'
 }
 
-/** How the payment of a registration stands. */
 export function paymentStateOf(
   { status, paidAmount }: { status: RegistrationStatus; paidAmount: number | null },
-  { refunds, disputes }: Returns,
+  { refunds, disputes }: PaymentReversals,
 ): PaymentState {
   if (disputes.some((dispute) => dispute.status === 'lost')) return 'lost'
   if (disputes.some((dispute) => dispute.status === 'open')) return 'disputed'
   const paid = paidAmount ?? 0
-  const sum = (some: Returns['refunds']) => some.reduce((total, { amount }) => total + amount, 0)
-  const underWay = refunds.filter(({ failed }) => !failed)
-  if (underWay.length > 0 && sum(underWay) >= paid) {
-    return sum(underWay.filter(({ refunded }) => refunded)) >= paid ? 'refunded' : 'refund_under_way'
+  const sum = (some: PaymentReversals['refunds']) => some.reduce((total, { amount }) => total + amount, 0)
+  const effective = refunds.filter(({ failed }) => !failed)
+  if (effective.length > 0 && sum(effective) >= paid) {
+    return sum(effective.filter(({ refunded }) => refunded)) >= paid ? 'refunded' : 'refund_under_way'
   }
   if (status === 'cancelled' || status === 'rejected') {
     if (refunds.some(({ failed }) => failed)) return 'refund_failed'
@@ -493,7 +491,7 @@ export function paymentStateOf(
   return disputes.length > 0 ? 'won' : 'paid'
 }
 
-const moneyIsGone: Record<Exclude<PaymentState, 'paid' | 'won'>, string> = {
+const paymentProblems: Record<Exclude<PaymentState, 'paid' | 'won'>, string> = {
   refund_under_way: 'The payment of this registration is on its way back',
   refunded: 'The payment of this registration was returned',
   refund_failed: 'The payment of this registration is owed back',
@@ -501,12 +499,12 @@ const moneyIsGone: Record<Exclude<PaymentState, 'paid' | 'won'>, string> = {
   lost: 'The payment of this registration went back after a dispute with the bank',
 }
 
-/** Why nothing that a payment paid for may be shipped or signed; undefined where it may. */
-export function whyNotBacked(state: PaymentState): string | undefined {
-  return state === 'paid' || state === 'won' ? undefined : moneyIsGone[state]
+/** Why what was paid for must not be shipped or signed; undefined if it may be. */
+export function paymentProblem(state: PaymentState): string | undefined {
+  return state === 'paid' || state === 'won' ? undefined : paymentProblems[state]
 }
 
-/** A registration as far as a waiver is matched with it. */
+/** The fields of a registration that a waiver is matched with. */
 export interface Signable {
   registrationId: string
   status: RegistrationStatus
@@ -516,7 +514,7 @@ export interface Signable {
   children: { childName: string }[]
   classType: string
   startDate: string
-  /** What is signed already. */
+  /** The existing signature. */
   waiver: { guardianName: string; documentSha256: string } | null
 }
 
@@ -525,17 +523,17 @@ export interface Signature {
   childName: string
   email: string
   classType: string
-  /** Empty where the signer's page did not know it. */
+  /** Empty if the signer's page did not know it. */
   startDate: string
   documentSha256: string | null
 }
 
-/** The same name, typed on whichever keyboard. */
+/** Ignores the Unicode form, which depends on the keyboard. */
 function sameText(a: string, b: string): boolean {
   return a.trim().normalize('NFC') === b.trim().normalize('NFC')
 }
 
-function isAbout(signature: Signature, registration: Signable): boolean {
+function matches(signature: Signature, registration: Signable): boolean {
   return (
     emailKey(registration.email) === emailKey(signature.email) &&
     registration.classType === signature.classType &&
@@ -556,8 +554,7 @@ const notPaid: Record<Exclude<RegistrationStatus, 'confirmed' | 'waiver_signed'>
 }
 
 /**
- * Finds the registration that is signed for among those of the signer: the paid one, where several fit the oldest that
- * is still unsigned.
+ * Finds the registration to sign for among those of the signer: a paid one, preferably the oldest that is unsigned.
  * @param candidates oldest first.
  * @throws DomainError `registration_not_found`, `registration_not_paid`
  */
@@ -571,12 +568,12 @@ export function chooseSignable<Candidate extends Signable>(candidates: Candidate
   return chosen
 }
 
-/** As `chooseSignable`; undefined where none fits. */
+/** As `chooseSignable`, but returns undefined if none matches. */
 export function findSignable<Candidate extends Signable>(
   candidates: Candidate[],
   signature: Signature,
 ): Candidate | undefined {
-  const fitting = candidates.filter((candidate) => isAbout(signature, candidate))
+  const fitting = candidates.filter((candidate) => matches(signature, candidate))
   const paid = fitting.filter(isPaid)
   const byGuardian = paid.filter((candidate) =>
     sameText((candidate.waiver ?? candidate).guardianName, signature.guardianName),
@@ -590,8 +587,8 @@ export function findSignable<Candidate extends Signable>(
   )
 }
 
-/** What a stranger is told who wants to sign without a reference, whatever there is with these details. */
-export function notTold(): DomainError {
+/** The response to a stranger who wants to sign without a reference, whether or not a registration matches. */
+export function registrationNotDisclosed(): DomainError {
   return new DomainError(
     'registration_not_found',
     'We cannot find this registration from here. Please sign by the link in its confirmation. If there is one with these details, that link has been emailed once more today.',
@@ -599,10 +596,10 @@ export function notTold(): DomainError {
 }
 
 /**
- * Whether this signature is to be recorded (`sign`), or is one that is already (`repeat`).
+ * Checks a signature: it is new (`sign`), or repeats the existing one (`repeat`).
  * @throws DomainError `registration_not_paid`, `waiver_already_signed`, `registration_not_found`, `waiver_document_changed`
  */
-export function judgeSignature(
+export function checkSignature(
   registration: Signable,
   signature: Signature,
   signableDocuments: readonly string[],
@@ -617,7 +614,7 @@ export function judgeSignature(
     if (!same) throw new DomainError('waiver_already_signed', 'The waiver of this registration is signed already.')
     return 'repeat'
   }
-  const reason = whyNotBacked(registration.paymentState)
+  const reason = paymentProblem(registration.paymentState)
   if (reason !== undefined) {
     throw new DomainError('registration_not_paid', `${reason}, so the waiver cannot be signed.`)
   }
@@ -632,33 +629,32 @@ export function judgeSignature(
   return 'sign'
 }
 
-const pausesOfPdf = [{ seconds: 5 }, { seconds: 30 }, { minutes: 2 }, { minutes: 10 }, { minutes: 30 }]
+const pdfRetryDelays = [{ seconds: 5 }, { seconds: 30 }, { minutes: 2 }, { minutes: 10 }, { minutes: 30 }]
 
-/** How long after its `tries`th try the making of a signed PDF is tried again. */
-export function pauseAfterTry(tries: number): Temporal.Duration {
-  return Temporal.Duration.from(pausesOfPdf[tries - 1] ?? { hours: 1 })
+/** How long after a failed attempt, the `attempts`th, a signed PDF is retried. */
+export function pdfRetryDelay(attempts: number): Temporal.Duration {
+  return Temporal.Duration.from(pdfRetryDelays[attempts - 1] ?? { hours: 1 })
 }
 
-/** A member's seat as far as a waiver is matched with it. */
+/** The fields of a member's seat that a waiver is matched with. */
 export interface MemberSignable {
   outcome: MemberSeatOutcome
   classDate: string
-  /** What is signed already. */
+  /** The existing signature. */
   waiver: { id: string; guardianName: string; children: { childName: string }[]; documentSha256: string } | null
 }
 
-/** What the seat of a membership is to its member. */
+/** The outcome as shown to the member. */
 export function memberSeatStatus(outcome: MemberSeatOutcome): 'seated' | 'released' | 'refused' {
   return outcome === 'seated' || outcome === 'released' ? outcome : 'refused'
 }
 
 /**
- * As `judgeSignature`, of a membership. No child was registered with it: who signs for whom is what the signature itself
- * tells. Its id stands in mails, so somebody else may have signed first: its owner's signature takes the place of the one
- * that it names (`replace`).
+ * As `checkSignature`, for a membership. It has no registered child, so the signature itself says who signs for whom. Its id is in
+ * mails, so somebody else may have signed first: its owner can replace that signature by naming it (`replace`).
  * @throws DomainError `registration_not_paid`, `waiver_already_signed`, `registration_not_found`, `waiver_document_changed`
  */
-export function judgeMemberSignature(
+export function checkMemberSignature(
   { outcome, classDate, waiver }: MemberSignable,
   signature: Pick<Signature, 'guardianName' | 'childName' | 'startDate' | 'documentSha256'> & {
     replaces?: string | undefined
@@ -695,7 +691,7 @@ function memberSigned(): DomainError {
   return new DomainError('waiver_already_signed', `The waiver of this membership is signed already. ${way}`)
 }
 
-/** Who signs is told no more than that. */
+/** Deliberately vague, to disclose nothing. */
 export function unknownMembership(): DomainError {
   return new DomainError(
     'registration_not_found',

@@ -52,17 +52,17 @@ export const classSessions = pgTable(
     /** Seats of registrations that are `confirmed` or `waiver_signed`. */
     sold: integer().notNull().default(0),
     status: text().$type<ClassSessionStatus>().notNull().default('open'),
-    /** When the operator was told that it has few children; null while it was not. */
-    toldSmallAt: instant('told_small_at'),
+    /** When it was reported to the operator as too small; null if it was not. */
+    smallReportedAt: instant('told_small_at'),
   },
   (table) => [
-    // A registration names its class by these two.
+    // Requests identify a session by these two.
     unique('class_sessions_type_date').on(table.classType, table.date),
     check('class_sessions_seats', sql`${table.capacity} >= 0 and ${table.held} >= 0 and ${table.sold} >= 0`),
   ],
 )
 
-/** The seasons that other services were told of. */
+/** The seasons that were published. */
 export const seasons = pgTable('seasons', {
   season: text().primaryKey(),
   /** In California. */
@@ -72,25 +72,25 @@ export const seasons = pgTable('seasons', {
 export const registrations = pgTable(
   'registrations',
   {
-    /** Made by the client: the idempotency key. */
+    /** Created by the client: the idempotency key. */
     id: uuid().primaryKey(),
-    /** Hex SHA-256 of what was asked for, to tell a repetition from a reused id. */
+    /** Hex SHA-256 of the request's content, to distinguish a repetition from a reused id. */
     contentHash: text('content_hash').notNull(),
-    /** The account that it belongs to; null while none has it. `owners.ts` alone decides it, from the next three. */
+    /** The owning account; null if there is none. Determined only by `owners.ts`, from the next three columns. */
     ownerId: uuid('owner_id'),
-    /** Who was signed in when it was asked for. */
+    /** The account that was signed in at the request. */
     askedOwnerId: uuid('asked_owner_id'),
-    /** The address it was asked for with; null where that is still `email`. */
+    /** The email of the request; null if that is still `email`. */
     askedEmail: text('asked_email'),
-    /** When it was asked for, on the clock of events, which a set clock does not move. */
+    /** When it was requested, on the clock of events, which a test clock does not change. */
     askedAt: instant('asked_at')
       .notNull()
       .default(sql`now()`),
-    /** The browser that made it, by the BFF's cookie; null in rows of the time before. */
+    /** The browser that created it, from the BFF's cookie; null in older rows. */
     browserId: uuid('browser_id'),
-    /** One of its own, whatever else its family has: its client did not ask for `unlessRegistered`. */
+    /** Whether it may coexist with others of its family: its client did not set `unlessRegistered`. */
     separate: boolean().notNull().default(false),
-    /** The one that it was sent instead of, until it has a payment page. */
+    /** The registration that it replaces, until it has a payment page. */
     replaces: uuid(),
     guardianName: text('guardian_name').notNull(),
     email: text().notNull(),
@@ -111,19 +111,19 @@ export const registrations = pgTable(
     startTime: text('start_time').notNull(),
     durationMinutes: integer('duration_minutes').notNull(),
     timeZone: text('time_zone').notNull(),
-    /** The family's own, as its browser told it; null where none did. */
+    /** The time zone of the family's browser; null if not sent. */
     familyTimeZone: text('family_time_zone'),
     status: text().$type<RegistrationStatus>().notNull(),
     heldUntil: instant('held_until'),
-    /** How often the seats were held: 1, and one more for each resumed checkout. */
+    /** The number of holds: 1, and one more for each renewal. */
     holds: integer().notNull().default(1),
-    /** When the present (or last) hold was taken. */
+    /** When the current (or last) hold was taken. */
     heldSince: instant('held_since').notNull(),
-    /** The newest checkout attempt that is known to belong to the present hold. */
+    /** The newest known checkout attempt of the current hold. */
     attemptId: uuid('attempt_id'),
-    /** When a payment page was opened for the present (or last) hold; null before. */
+    /** When a payment page was first opened for the current (or last) hold; null before. */
     openedAt: instant('opened_at'),
-    /** Where the present (or last) hold was asked for; null where a BFF of the version before did not tell. */
+    /** The network that requested the current (or last) hold; null from a BFF of the previous version. */
     network: text(),
     attemptCreatedAt: instant('attempt_created_at'),
     /** The payment that confirmed this registration, or for which it was rejected. */
@@ -155,18 +155,18 @@ export const registrations = pgTable(
   ],
 )
 
-/** Every payment that was ever told of, whichever of its two facts came first: each is dealt with once. */
+/** One row per payment, whichever of its two events came first: each is applied once. */
 export const payments = pgTable('payments', {
   paymentId: uuid('payment_id').primaryKey(),
   registrationId: uuid('registration_id')
     .notNull()
     .references(() => registrations.id),
   completed: boolean().notNull().default(false),
-  /** All of it went back. */
+  /** Whether it was fully refunded. */
   refunded: boolean().notNull().default(false),
 })
 
-/** Every refund of a payment, and how far it has come. Each fact is only ever added, so they can arrive in any order. */
+/** One row per refund of a payment, with its progress. Flags are only ever set, so events can arrive in any order. */
 export const refunds = pgTable(
   'refunds',
   {
@@ -177,15 +177,15 @@ export const refunds = pgTable(
       .references(() => registrations.id),
     /** Cents. */
     amount: integer().notNull(),
-    /** It went back. */
+    /** Whether the money was returned. */
     refunded: boolean().notNull().default(false),
-    /** It was declined, or returned by the bank: the money is with us again. */
+    /** Whether it was declined, or returned by the bank: we have the money again. */
     failed: boolean().notNull().default(false),
   },
   (table) => [index('refunds_payment').on(table.paymentId)],
 )
 
-/** Every dispute of a payment, and how it stands. */
+/** One row per dispute of a payment. */
 export const disputes = pgTable(
   'disputes',
   {
@@ -199,14 +199,14 @@ export const disputes = pgTable(
   (table) => [index('disputes_payment').on(table.paymentId)],
 )
 
-/** Every change of an account that identity told of, in whatever order: one row an event. */
+/** The changes of accounts published by identity, in any order: one row per event. */
 export const accountChanges = pgTable(
   'account_changes',
   {
     eventId: uuid('event_id').primaryKey(),
     userId: uuid('user_id').notNull(),
     at: instant('at').notNull(),
-    /** The address that is verified from then on; null where none is. */
+    /** The verified email from then on; null if there is none. */
     email: text(),
     emailKey: text('email_key'),
     enabled: boolean().notNull(),
@@ -215,27 +215,27 @@ export const accountChanges = pgTable(
   (table) => [index('account_changes_user').on(table.userId), index('account_changes_email').on(table.emailKey)],
 )
 
-/** How each account stands after all its changes so far. */
+/** The current state of each account, after all its changes so far. */
 export const accounts = pgTable(
   'accounts',
   {
     userId: uuid('user_id').primaryKey(),
-    /** Of its verified address; null where it has none, or is deleted. */
+    /** That of its verified email; null if it has none, or is deleted. */
     emailKey: text('email_key'),
     deleted: boolean().notNull(),
   },
   (table) => [index('accounts_email').on(table.emailKey)],
 )
 
-/** Every document that was ever shown to be signed. */
+/** Every version of the waiver document that was ever shown for signing. */
 export const waiverDocuments = pgTable('waiver_documents', {
   sha256: text().primaryKey(),
   pdf: bytes().notNull(),
 })
 
 /**
- * What proves a signature, of a registration or of a membership. It is never changed; the signed PDF is made of it. Of a
- * membership one counts at a time.
+ * The evidence of a signature, for a registration or a membership. Never changed; the signed PDF is made from it. A membership
+ * has one valid signature at a time.
  */
 export const waivers = pgTable(
   'waivers',
@@ -245,9 +245,9 @@ export const waivers = pgTable(
       .unique()
       .references(() => registrations.id),
     membershipId: uuid('membership_id').references(() => memberSeats.attemptId),
-    /** Its member signed anew, with this signature in its place: it stays as evidence, and counts no more. */
+    /** The newer signature with which its member replaced it: it is kept as evidence, but no longer valid. */
     replacedBy: uuid('replaced_by'),
-    /** What a member told with the signature; a registration holds its own. */
+    /** The data that a member gave with the signature; null for a registration. */
     member: jsonb().$type<Pick<RegistrationFacts, 'email' | 'children' | 'address'>>(),
     /** Hex SHA-256 of the PDF that was shown. */
     documentSha256: text('document_sha256').notNull(),
@@ -255,10 +255,10 @@ export const waivers = pgTable(
     signedAt: instant('signed_at').notNull(),
     ipAddress: text('ip_address').notNull(),
     userAgent: text('user_agent').notNull(),
-    /** Null until it is made, after the signature. */
+    /** Null until it is made, some time after the signature. */
     signedPdf: bytes('signed_pdf'),
     pdfTries: integer('pdf_tries').notNull().default(0),
-    /** When it is to be made, or tried again. */
+    /** When the next attempt to make it is due. */
     pdfDueAt: instant('pdf_due_at'),
   },
   (table) => [
@@ -284,21 +284,21 @@ export const kitShipments = pgTable('kit_shipments', {
   shippedAt: instant('shipped_at'),
 })
 
-/** Seats in members' sessions that are held while a membership is paid: whoever asks with an address holds one. */
+/** The seats in members' sessions that are held while memberships are being paid: one per holder. */
 export const memberHolds = pgTable(
   'member_holds',
   {
-    /** The address, a blank, and who asked with it; the column is from when an address alone was a holder. */
+    /** The email, a space, and the requester's id. The column is named after the email, which alone was once the key. */
     holder: text('email_key').primaryKey(),
     classSessionId: uuid('class_session_id')
       .notNull()
       .references(() => classSessions.id),
-    /** The checkout that it is held for, once there is one. */
+    /** The checkout that it is held for; null until it exists. */
     attemptId: uuid('attempt_id'),
     heldUntil: instant('held_until').notNull(),
-    /** Where it was asked for; null where a BFF of the version before did not tell. */
+    /** The network that requested it; null from a BFF of the previous version. */
     network: text(),
-    /** How many of their requests for a checkout are under way; they count until `awaitedUntil` at the latest. */
+    /** The number of the holder's checkout requests in flight; ignored after `awaitedUntil`. */
     awaited: integer().notNull().default(0),
     awaitedUntil: instant('awaited_until'),
   },
@@ -309,7 +309,7 @@ export const memberHolds = pgTable(
   ],
 )
 
-/** Seats of another date than the held one, whose checkout can still be paid: each takes its place with its own checkout. */
+/** Seats on another date than the held one, while its checkout can still be paid: each replaces it with its own checkout. */
 export const pendingMemberHolds = pgTable(
   'pending_member_holds',
   {
@@ -323,22 +323,22 @@ export const pendingMemberHolds = pgTable(
   (table) => [index('pending_member_holds_network').on(table.network)],
 )
 
-/** New members, and whether each got a seat in the members' session of the date that was chosen. */
+/** New members, and whether each got a seat in the members' session of the chosen date. */
 export const memberSeats = pgTable('member_seats', {
-  /** The checkout that began the membership. */
+  /** The checkout of the membership. */
   attemptId: uuid('attempt_id').primaryKey(),
-  /** Its address, and the account it belonged to, when this was told: `owners.ts` works out from these which they are now. */
+  /** Its email and owner at the time of its event: `owners.ts` determines the current ones from these. */
   email: text().notNull(),
   ownerId: uuid('owner_id'),
-  /** On the clock of events. */
-  toldAt: instant('told_at')
+  /** When its event was published. */
+  eventTime: instant('told_at')
     .notNull()
     .default(sql`now()`),
-  /** Null while its end is all that is known of it. */
+  /** Null while only its end is known. */
   classDate: date('class_date'),
-  /** Null where there is no such session. */
+  /** Null if there is no such session. */
   classSessionId: uuid('class_session_id').references(() => classSessions.id),
-  /** The member's own time zone; null where none was told. */
+  /** The member's time zone; null if not sent. */
   familyTimeZone: text('family_time_zone'),
   outcome: text({ enum: memberSeatOutcomes }).notNull(),
   createdAt: instant('created_at').notNull(),

@@ -8,15 +8,14 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { findHolder, lockMemberHolds, membersSessionOf, saveMemberHolds } from './hold-member-seat.ts'
 import { moveSeats } from './lock-registration.ts'
-import { seatsOf, takeSeat } from './member-holds.ts'
+import { sessionIdsOf, takeSeat } from './member-holds.ts'
 import { count } from './metrics.ts'
-import { judgeMemberSeat } from './rules.ts'
+import { decideMemberSeat } from './rules.ts'
 import { classSessions, memberSeats } from './schema.ts'
 
 /**
- * A membership began: it takes a seat in the members' session of its date, once; the one that was held for it, else one
- * that is free. Where none is to be had, the membership is turned away, and billing ends it and returns its money. One
- * that is known to have ended gets none.
+ * Gives a new membership a seat in the members' session of its date, once: the held one, or else a free one. If there is none,
+ * the membership is rejected, and billing ends and refunds it. One that has already ended gets no seat.
  */
 export async function seatMember(
   tx: Transaction,
@@ -25,21 +24,21 @@ export async function seatMember(
 ): Promise<void> {
   const { attemptId, email, ownerId = null, classDate, plan, amount, currency, receiptNumber, renewsAt } = data
   const { familyTimeZone = null } = data
-  const toldAt = Temporal.Instant.from(time)
+  const eventTime = Temporal.Instant.from(time)
   const holder = await findHolder(tx, data)
   const holds = await lockMemberHolds(tx, holder)
   const [classSession] = await tx.select().from(classSessions).where(membersSessionOf(classDate)).for('no key update')
   const now = context.clock.now()
-  const isHeld = classSession !== undefined && seatsOf(holds).has(classSession.id)
-  const outcome = judgeMemberSeat(classSession, isHeld, now)
+  const isHeld = classSession !== undefined && sessionIdsOf(holds).has(classSession.id)
+  const outcome = decideMemberSeat(classSession, isHeld, now)
   const chosen = { classDate, classSessionId: classSession?.id ?? null, familyTimeZone }
   const written = await tx
     .insert(memberSeats)
-    .values({ attemptId, email, ownerId, toldAt, ...chosen, outcome, createdAt: now })
+    .values({ attemptId, email, ownerId, eventTime, ...chosen, outcome, createdAt: now })
     .onConflictDoNothing()
     .returning({ attemptId: memberSeats.attemptId })
   if (written.length === 0) {
-    // Its end was told first, without the date that had been chosen.
+    // The event of its end, which has no date, arrived first.
     const ended = await tx
       .update(memberSeats)
       .set(chosen)
@@ -67,16 +66,13 @@ export async function seatMember(
     return
   }
   const reason = outcome === 'seated' ? 'class_not_offered' : outcome
-  context.log.warn(
-    { attemptId, classDate, reason },
-    'a paid membership got no seat on its date: it ends and its money goes back',
-  )
+  context.log.warn({ attemptId, classDate, reason }, 'rejected a paid membership: no seat on its date')
   await publish(tx, memberRejected, attemptId, { ...facts, reason })
 }
 
 /**
- * A membership ended before its class: the seat is free for another member. One that has not been seated yet never will
- * be: the news of its beginning may come after that of its end.
+ * Releases the seat of a membership that ended before its class. If the event of its start arrives only later, the membership
+ * gets no seat.
  */
 export async function releaseMemberSeat(
   tx: Transaction,
@@ -86,7 +82,7 @@ export async function releaseMemberSeat(
   const now = clock.now()
   const unknown = await tx
     .insert(memberSeats)
-    .values({ attemptId, email, ownerId, toldAt: Temporal.Instant.from(time), outcome: 'released', createdAt: now })
+    .values({ attemptId, email, ownerId, eventTime: Temporal.Instant.from(time), outcome: 'released', createdAt: now })
     .onConflictDoNothing()
     .returning({ attemptId: memberSeats.attemptId })
   if (unknown.length > 0) return

@@ -13,7 +13,7 @@ const levelRows: (typeof levels.$inferInsert)[] = levelClassTypes.map((classType
 
 const fall2025 = ['2025-10-03', '2025-10-04', '2025-10-05', '2025-10-06']
 
-/** Writes the levels, the past season and, where none is coming, a new one. Runs at every start: rows that exist stay as they are. */
+/** Inserts the levels, the past season and, if none is coming, a new one. Runs at every start; existing rows are not changed. */
 export async function seed(db: Database, clock: Clock): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.insert(levels).values(levelRows).onConflictDoNothing()

@@ -7,7 +7,7 @@ import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from './config.ts'
-import { letGo } from './end-hold.ts'
+import { releaseSeats } from './end-hold.ts'
 import { lockWithFamily, toFamilyRegistration } from './lock-family.ts'
 import { moveSeats } from './lock-registration.ts'
 import { factsOf } from './read-registrations.ts'
@@ -15,8 +15,8 @@ import { settlePayment } from './rules.ts'
 import { payments, registrations } from './schema.ts'
 
 /**
- * A payment arrived: its registration is confirmed where it still has or again gets its seats, else it is rejected. What is
- * only held for the same children, and what it was sent instead of, ends with it.
+ * Confirms the registration of a payment if it still has its seats or can get them again; otherwise rejects it. Ends unpaid
+ * holds for the same children, and the registration that it replaces.
  */
 export async function settle(
   tx: Transaction,
@@ -25,7 +25,7 @@ export async function settle(
 ): Promise<void> {
   const { registrationId, paymentId, receiptNumber, amount, currency, paidAt } = event.data
   const locked = await lockWithFamily(tx, registrationId)
-  // Money is never dropped: until somebody finds out what it was for, it stays a dead letter.
+  // A payment is never dropped: it stays a dead letter until an operator resolves it.
   if (!locked)
     throw new DomainError('registration_not_found', `Payment ${paymentId} is for ${registrationId}, which is not here.`)
   const { registration, classSession, others, replaced } = locked
@@ -65,8 +65,8 @@ export async function settle(
   switch (outcome.kind) {
     case 'confirm': {
       await publish(tx, registrationConfirmed, registrationId, { ...facts, payment })
-      const ended = others.filter((one) => outcome.letGo.includes(one.id))
-      return letGo(tx, replaced && !ended.includes(replaced) ? [...ended, replaced] : ended, now)
+      const ended = others.filter((one) => outcome.endedIds.includes(one.id))
+      return releaseSeats(tx, replaced && !ended.includes(replaced) ? [...ended, replaced] : ended, now)
     }
     case 'reject': {
       const { reason, duplicateOf } = outcome

@@ -13,7 +13,7 @@ import { disputeStatus, settleRefund } from './rules.ts'
 import { disputes, payments, refunds, registrations } from './schema.ts'
 
 /**
- * What is known of a refund, until it is all. A refund that has failed stays so, whatever is told late of its way.
+ * Records the progress of a refund. A failed refund stays failed, whatever events arrive late.
  * @throws DomainError `registration_not_found`
  */
 export async function recordRefund(
@@ -22,7 +22,7 @@ export async function recordRefund(
   fact: { refunded?: true; failed?: true } = {},
 ): Promise<void> {
   const { refundId, paymentId, registrationId, amount } = refund
-  // Of an order or a membership.
+  // The refund of an order or a membership.
   if (registrationId === null) return
   await requireRegistration(tx, registrationId, `The refund ${refundId}`)
   await tx
@@ -31,18 +31,18 @@ export async function recordRefund(
     .onConflictDoUpdate({ target: refunds.refundId, set: Object.keys(fact).length > 0 ? fact : { paymentId } })
 }
 
-/** A bank's decision is its last word; until then a dispute is open, whatever it waits for. */
+/** Records a dispute: open until the bank's final decision. */
 export async function recordDispute(
   tx: Transaction,
   { data: { disputeId, paymentId, registrationId, status } }: EventOf<typeof paymentDisputed>,
 ): Promise<void> {
   if (paymentId === null || registrationId === null) return
   await requireRegistration(tx, registrationId, `The dispute ${disputeId}`)
-  const stands = disputeStatus(status)
-  const row = { disputeId, paymentId, registrationId, status: stands }
-  const written = tx.insert(disputes).values(row)
-  if (stands === 'open') await written.onConflictDoNothing()
-  else await written.onConflictDoUpdate({ target: disputes.disputeId, set: { status: stands } })
+  const outcome = disputeStatus(status)
+  const row = { disputeId, paymentId, registrationId, status: outcome }
+  const insert = tx.insert(disputes).values(row)
+  if (outcome === 'open') await insert.onConflictDoNothing()
+  else await insert.onConflictDoUpdate({ target: disputes.disputeId, set: { status: outcome } })
 }
 
 async function requireRegistration(tx: Transaction, id: string, what: string): Promise<void> {
@@ -50,7 +50,7 @@ async function requireRegistration(tx: Transaction, id: string, what: string): P
   throw new DomainError('registration_not_found', `${what} is for ${id}, which is not here.`)
 }
 
-/** All of a payment went back: the registration that it had confirmed is cancelled, and its seats are free again. */
+/** Records a refund. After the full refund of its payment, cancels the registration and releases its seats. */
 export async function settleFullRefund(
   tx: Transaction,
   event: EventOf<typeof paymentRefunded>,

@@ -7,11 +7,11 @@ import type { Config } from './config.ts'
 import { lockRegistration } from './lock-registration.ts'
 import { readPaymentStates } from './payment-states.ts'
 import { factsOf, readRegistration, registrationNotFound } from './read-registrations.ts'
-import { whyNotBacked } from './rules.ts'
+import { paymentProblem } from './rules.ts'
 import { kitShipments } from './schema.ts'
 
 /**
- * Notes that a kit is on its way, once; the same note again is answered the same.
+ * Records that a kit was shipped, once. Repeating the same request returns the same.
  * @throws DomainError `registration_not_found`, `kit_not_ready`, `kit_already_shipped`
  */
 export async function shipKit(
@@ -29,12 +29,12 @@ export async function shipKit(
         throw new DomainError('kit_already_shipped', 'This kit is already shipped under another tracking number.')
       return readRegistration(tx, registrationId)
     }
-    // A kit that was ready stays here when its registration is cancelled.
+    // The row of a ready kit is kept when its registration is cancelled.
     if (!kit || locked.registration.status !== 'waiver_signed') {
       throw new DomainError('kit_not_ready', 'A kit can be shipped only for a registration that is paid and signed.')
     }
     const states = await readPaymentStates(tx, [locked.registration])
-    const reason = whyNotBacked(states.get(registrationId) ?? 'paid')
+    const reason = paymentProblem(states.get(registrationId) ?? 'paid')
     if (reason !== undefined) throw new DomainError('kit_not_ready', `${reason}, so its kit cannot be shipped.`)
     await tx
       .update(kitShipments)

@@ -14,8 +14,8 @@ import { z } from 'zod'
 import type { Config } from './config.ts'
 import { ownershipOfSeat } from './owners.ts'
 import { isoTime } from './read-registrations.ts'
-import { answerOf, newSignature, recordSignature } from './record-signature.ts'
-import { judgeMemberSignature, memberSeatStatus, unknownMembership } from './rules.ts'
+import { toWaiver, newSignature, recordSignature } from './record-signature.ts'
+import { checkMemberSignature, memberSeatStatus, unknownMembership } from './rules.ts'
 import { classSessions, memberSeats, waivers } from './schema.ts'
 import { signableDocuments } from './waiver-document.ts'
 
@@ -36,7 +36,7 @@ async function find(db: Database | Transaction, membershipId: string) {
     .leftJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
     .leftJoin(waivers, and(eq(waivers.membershipId, memberSeats.attemptId), isNull(waivers.replacedBy)))
     .where(eq(memberSeats.attemptId, membershipId))
-  // Of one whose end alone is known, nothing can be said.
+  // Only the end of the membership is known.
   if (!found || found.seat.classDate === null) return undefined
   const { seat, classSession, waiver } = found
   const { ownerId, email } = await ownershipOfSeat(db, seat)
@@ -55,18 +55,18 @@ function signedOf({ id, guardianName, children }: { id: string; guardianName: st
 }
 
 /**
- * @param askedBy the account that is signed in.
+ * @param requesterId the signed-in account.
  * @throws DomainError `membership_not_found`
  */
 export async function readMemberSeat(
   membershipId: string,
-  askedBy: string | undefined,
+  requesterId: string | undefined,
   { db }: Context<Config>,
 ): Promise<MemberSeat> {
   const found = await find(db, membershipId)
   if (!found) throw new DomainError('membership_not_found', 'There is no such membership.')
   const { outcome, classDate, classSession, waiver, ownerId } = found
-  const isOwner = ownerId !== null && ownerId === askedBy
+  const isOwner = ownerId !== null && ownerId === requesterId
   return {
     membershipId,
     status: memberSeatStatus(outcome),
@@ -77,7 +77,7 @@ export async function readMemberSeat(
   }
 }
 
-/** What a member tells with the signature: a child, as everywhere, and an address as far as it is known. */
+/** What a member gives with the signature: a child, and an address that may be incomplete. */
 const memberSchema = z.object({
   ...childSchema.shape,
   addressLine1: lineOfText('Address line 1', 200),
@@ -99,19 +99,19 @@ function readMember({ childName, childAge, address }: z.infer<typeof signWaiverS
   return { children: [{ childName: name, childAge: age }], address: place }
 }
 
-/** Signatures of one membership in a day: each is kept for good, with a PDF that takes a while to make, and is mailed. */
-const mostInADay = 10
+/** The maximum number of signatures per membership and day: each is stored forever, rendered to a PDF, and mailed. */
+const maxPerDay = 10
 
-async function refuseTooMany(tx: Transaction, membershipId: string, now: Temporal.Instant): Promise<void> {
+async function checkDailyLimit(tx: Transaction, membershipId: string, now: Temporal.Instant): Promise<void> {
   const today = gt(waivers.signedAt, now.subtract({ hours: 24 }))
-  if ((await tx.$count(waivers, and(eq(waivers.membershipId, membershipId), today))) < mostInADay) return
+  if ((await tx.$count(waivers, and(eq(waivers.membershipId, membershipId), today))) < maxPerDay) return
   throw new DomainError('rate_limited', 'This waiver was signed many times today. Please sign it again tomorrow.')
 }
 
 /**
- * Records a member's signature with its evidence, once, as `signWaiver` does for a registration: by the membership's id,
- * which comes as the reference. Whatever address the request names, that of the signature, where its PDF is mailed to, is the
- * membership's: whoever else signs cannot do so behind its member's back. No kit goes with a membership.
+ * Records a member's signature with its evidence, once, as `signWaiver` does for a registration; the reference is the
+ * membership's id. The PDF is mailed to the membership's email, whatever the request contains, so that nobody can sign without
+ * the member noticing. A membership has no kit.
  * @throws DomainError `validation_failed`, `registration_not_found`, `registration_not_paid`, `waiver_already_signed`, `waiver_document_changed`, `rate_limited`
  */
 export async function signMemberWaiver(
@@ -119,26 +119,26 @@ export async function signMemberWaiver(
   context: Context<Config>,
 ): Promise<Waiver> {
   const { registrationId: membershipId, guardianName, ownerId = null } = request
-  const told = readMember(request)
+  const given = readMember(request)
   if (membershipId === undefined) throw unknownMembership()
   const signed = await context.db.transaction(async (tx) => {
     const isThis = eq(memberSeats.attemptId, membershipId)
-    // Two that sign at once take turns, and its end waits.
+    // Serializes concurrent signatures, and the end of the membership.
     await tx.select({ id: memberSeats.attemptId }).from(memberSeats).where(isThis).for('no key update')
     const found = await find(tx, membershipId)
     if (!found) throw unknownMembership()
     const isOwner = ownerId !== null && found.ownerId === ownerId
-    const verdict = judgeMemberSignature(found, request, isOwner, signableDocuments())
-    if (found.waiver && verdict === 'repeat') return found.waiver
+    const outcome = checkMemberSignature(found, request, isOwner, signableDocuments())
+    if (found.waiver && outcome === 'repeat') return found.waiver
     const signature = newSignature(guardianName, request, context.clock.now())
     if (found.waiver) {
-      await refuseTooMany(tx, membershipId, signature.signedAt)
+      await checkDailyLimit(tx, membershipId, signature.signedAt)
       await tx.update(waivers).set({ replacedBy: signature.id }).where(eq(waivers.id, found.waiver.id))
     }
-    const member = { ...told, email: found.email }
+    const member = { ...given, email: found.email }
     if (!(await recordSignature(tx, signature, { membershipId, member })))
-      throw new Error('The signature was not kept.')
+      throw new Error('The signature was not stored.')
     return signature
   })
-  return answerOf(membershipId, signed)
+  return toWaiver(membershipId, signed)
 }

@@ -11,15 +11,22 @@ import type { Config } from './config.ts'
 import { lockRegistration } from './lock-registration.ts'
 import { readPaymentStates } from './payment-states.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
-import { answerOf, newSignature, recordSignature } from './record-signature.ts'
-import { chooseSignable, findSignable, isKnownTo, judgeSignature, notTold, whyNotBacked } from './rules.ts'
+import { toWaiver, newSignature, recordSignature } from './record-signature.ts'
+import {
+  chooseSignable,
+  findSignable,
+  isVisibleTo,
+  checkSignature,
+  registrationNotDisclosed,
+  paymentProblem,
+} from './rules.ts'
 import { kitShipments, registrations, waivers } from './schema.ts'
-import { tellFamilies } from './tell-families.ts'
+import { notifyFamilies } from './notify-families.ts'
 import { signableDocuments } from './waiver-document.ts'
 
 type Request = z.infer<typeof signWaiverSchema> & { email: string }
 
-/** A signer's registrations with what is signed of them, oldest first. */
+/** The signer's registrations with their signatures, oldest first. */
 async function candidatesOf(db: Database, request: Request) {
   const rows = await db
     .select({
@@ -52,41 +59,41 @@ async function candidatesOf(db: Database, request: Request) {
   }))
 }
 
-/** A page of before its account had another address, which has the registration's id, still names the old one. */
+/** A page that was loaded before its account's email changed still sends the old email with the registration's id. */
 function addressFor({ email, askedEmail }: Pick<RegistrationRow, 'email' | 'askedEmail'>, request: Request): string {
   if (request.registrationId === undefined || askedEmail === null) return email
   return emailKey(askedEmail) === emailKey(request.email) ? askedEmail : email
 }
 
-/** Longer than it takes to find a registration, and to have its family told. */
-const evenAnswerMs = 100
+/** Longer than it takes to find a registration and to notify its family. */
+const responseTimeStepMs = 100
 
 /**
- * The registration that is signed for. Without its reference, it is one of the asking account or browser; of one of anybody
- * else its family is told instead, and whoever asked is answered as if there were none, after as long.
+ * Finds the registration to sign for. Without its reference, only those of the requester's account or browser count; if it is
+ * somebody else's, its family is notified, and the requester gets the response for no match, after the same time.
  * @throws DomainError `registration_not_found`, `registration_not_paid`
  */
 async function chooseRegistration({ db }: Context<Config>, request: Request) {
   if (request.registrationId !== undefined) return chooseSignable(await candidatesOf(db, request), request)
-  return padResponseTime(evenAnswerMs, () => chooseByDetails(db, request))
+  return padResponseTime(responseTimeStepMs, () => chooseByDetails(db, request))
 }
 
 async function chooseByDetails(db: Database, request: Request) {
   const candidates = await candidatesOf(db, request)
   const { ownerId = null, browserId = null } = request
   const { own = [], others = [] } = Object.groupBy(candidates, (candidate) =>
-    isKnownTo({ ownerId, browserId }, candidate) ? 'own' : 'others',
+    isVisibleTo({ ownerId, browserId }, candidate) ? 'own' : 'others',
   )
   const chosen = findSignable(own, request)
   if (chosen) return chosen
   const hidden = findSignable(others, request)
-  if (hidden) await db.transaction((tx) => tellFamilies(tx, [hidden], 'waiver'))
-  throw notTold()
+  if (hidden) await db.transaction((tx) => notifyFamilies(tx, [hidden], 'waiver'))
+  throw registrationNotDisclosed()
 }
 
 /**
- * Records a signature with its evidence, once, which makes the kit ready; its PDF is made afterwards, and mailed to the
- * registration's own address. The same signature again is answered the same.
+ * Records a signature with its evidence, once, which makes the kit ready. Its PDF is made afterwards, and mailed to the
+ * registration's email. Repeating the same signature returns the same.
  * @throws DomainError `registration_not_found`, `registration_not_paid`, `waiver_already_signed`, `waiver_document_changed`
  */
 export async function signWaiver(
@@ -96,8 +103,8 @@ export async function signWaiver(
   const request = { ...rest, email }
   const registration = await chooseRegistration(context, request)
   const { registrationId, waiver } = registration
-  if (judgeSignature(registration, request, signableDocuments()) === 'repeat' && waiver) {
-    return answerOf(registrationId, waiver)
+  if (checkSignature(registration, request, signableDocuments()) === 'repeat' && waiver) {
+    return toWaiver(registrationId, waiver)
   }
 
   const signature = newSignature(registration.guardianName, request, context.clock.now())
@@ -106,7 +113,7 @@ export async function signWaiver(
     const locked = await lockRegistration(tx, registrationId)
     if (locked?.registration.status !== 'confirmed') return false
     const states = await readPaymentStates(tx, [locked.registration])
-    if (whyNotBacked(states.get(registrationId) ?? 'paid') !== undefined) return false
+    if (paymentProblem(states.get(registrationId) ?? 'paid') !== undefined) return false
     if (!(await recordSignature(tx, signature, { registrationId }))) return false
     await tx
       .update(registrations)
@@ -116,12 +123,12 @@ export async function signWaiver(
     await publish(tx, kitReady, registrationId, factsOf(locked.registration))
     return true
   })
-  // Signed (or refunded) by another request in the meantime: judged anew, for this very registration.
+  // Signed (or refunded) by another request in the meantime: checked again, for this registration.
   if (!signed) return signWaiver({ ...request, registrationId }, context)
-  return answerOf(registrationId, signature)
+  return toWaiver(registrationId, signature)
 }
 
-/** The signed PDF. @throws DomainError `not_found`, or `signed_pdf_not_ready` where it is still to be made */
+/** Returns the signed PDF. @throws DomainError `not_found`, or `signed_pdf_not_ready` if it is not made yet */
 export async function readSignedPdf(waiverId: string, context: Context<Config>): Promise<Uint8Array> {
   const [waiver] = await context.db
     .select({ signedPdf: waivers.signedPdf })

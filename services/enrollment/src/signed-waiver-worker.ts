@@ -1,10 +1,9 @@
 import { answerOrders } from '@robokids/typesetting/answer-orders'
 import { renderSignedWaiver, type Signature } from './signed-waiver.ts'
 
-/** What the thread is asked for. */
-export interface Order {
+export interface RenderJob {
   signature: Signature
   shown: Uint8Array
 }
 
-answerOrders(({ signature, shown }: Order) => renderSignedWaiver(signature, shown))
+answerOrders(({ signature, shown }: RenderJob) => renderSignedWaiver(signature, shown))

@@ -58,7 +58,7 @@ function render(one: Signature): Promise<Uint8Array> {
 
 interface PageContent {
   text: string
-  /** The codes of the glyphs that are drawn; 0 is the empty box of a character that a font does not have. */
+  /** The codes of the drawn glyphs; 0 is the empty box for a character that the font lacks. */
   glyphs: number[]
 }
 
@@ -89,13 +89,13 @@ function sha256(bytes: Uint8Array): string {
 const untagged = new URL('../waiver/untagged.pdf', import.meta.url)
 
 describe('the waiver document', () => {
-  it('is the same file, with the hash of its bytes, however often it is asked for', () => {
+  it('is the same file with the hash of its bytes on every call', () => {
     const { pdf, sha256: hash } = waiverDocument()
     expect(waiverDocument().pdf).toBe(pdf)
     expect(hash).toBe(sha256(pdf))
   })
 
-  it('has the same words in the file that was shown before', async () => {
+  it('has the same words as the file that was shown before', async () => {
     const [shown, before] = [waiverDocument().pdf, new Uint8Array(await readFile(untagged))]
     const words = async (pdf: Uint8Array) =>
       (await readPages(pdf)).map(({ text }) => text.replaceAll(/\s/gu, '')).join('')
@@ -114,14 +114,14 @@ describe('a signed waiver', () => {
     expect(after).toHaveLength(before.length + 1)
   })
 
-  it('is made of a document of the time before tags as well', async () => {
+  it('can also be made from an older, untagged document', async () => {
     const before = new Uint8Array(await readFile(untagged))
     const signed = await renderSignedWaiver(signature(['Ivo'], { documentSha256: sha256(before) }), before)
     expect(sha256(signed.subarray(0, before.length))).toBe(sha256(before))
     expect((await readPages(signed)).at(-1)?.text).toContain('Ivo, age 7')
   })
 
-  it('tells on its last page who signed what, for whom, when and from where', async () => {
+  it('states on its last page who signed what, for whom, when and from where', async () => {
     const pages = await readPages(await render(signature(['Maren Holt', 'Ivo'])))
     const text = pages.at(-1)?.text
     for (const fact of [
@@ -143,7 +143,7 @@ describe('a signed waiver', () => {
     }
   })
 
-  it.each(unusualNames)('holds %s as it was typed, without an empty box', async (name) => {
+  it.each(unusualNames)('shows %s as it was typed, without an empty box', async (name) => {
     const pages = await readPages(await render(signature([name])))
     const page = pages.at(-1)
     expect(page?.text.match(new RegExp(RegExp.escape(name), 'gu'))).toHaveLength(2)
@@ -168,7 +168,7 @@ describe('a signed waiver', () => {
     expect(page?.glyphs).not.toContain(0)
   })
 
-  it('spells out a character that no font has', async () => {
+  it('spells out a character that is in no font', async () => {
     const pages = await readPages(await render(signature(['Ivo \u{10fffd}'])))
     const page = pages.at(-1)
     expect(page?.text).toContain('Ivo [U+10FFFD]')
@@ -182,7 +182,7 @@ describe('a signed waiver', () => {
   })
 
   it.each(['Ọ̀ṣun Adébáyọ̀', 'M̃aria N̂gọc', 'Ė́va', 'ɛ́kua Ɔ̀wusu', 'Ǫ́ra', 'ё̄жик', 'ᾱ́ρης'])(
-    'keeps the accents of %s at their letters, and every other letter of the page as it is',
+    'keeps the accents of %s on their letters, and all other letters of the page unchanged',
     async (name) => {
       const page = (await readPages(await render(signature([name])))).at(-1)
       const letters = (text = '') => text.normalize('NFC').replaceAll(/\s/gu, '')
@@ -193,7 +193,7 @@ describe('a signed waiver', () => {
     },
   )
 
-  it('goes on on another page where one is too short, and loses nothing', async () => {
+  it('continues on another page if one is too short, and loses nothing', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(99)}`)
     const userAgent = Array.from({ length: 100 }, (_, index) => `part/${index}`).join(' ')
     const pages = await readPages(await render(signature(names, { userAgent })))
@@ -211,7 +211,7 @@ describe('a signed waiver', () => {
     expect(sha256(await render(signature(unusualNames)))).toBe(sha256(once))
   })
 
-  it('refuses to sign a document that is not the one it has', async () => {
+  it('rejects a document that does not match the signature’s hash', async () => {
     await expect(render(signature(['Ivo'], { documentSha256: '0'.repeat(64) }))).rejects.toThrow('no document')
   })
 })

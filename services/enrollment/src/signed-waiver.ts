@@ -30,12 +30,12 @@ function inPacificTime(time: string): string {
   return zoned.toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'long' }).replaceAll('\u202f', ' ')
 }
 
-/** What the signature page tells, in its order. */
+/** The facts of the signature page, in order. */
 function factsIn({ waiverId, facts, signedAt, documentSha256, ipAddress, userAgent }: Signature): Fact[] {
   const { address } = facts
   const children = facts.children.map(({ childName, childAge }) => `${isolate(childName)}, age ${childAge}`)
   const street = [address.addressLine1, address.addressLine2].filter((line) => line !== '')
-  // A member may have told one line alone, or none.
+  // A member may have given only one line, or none.
   const city = address.city === '' ? [] : [`${isolate(address.city)}, ${isolate(address.state)} ${address.zipCode}`]
   const place = [...street, ...city]
   const when = `${formatClassDate(facts.startDate)}, ${formatClassTime(facts.startTime)} Pacific`
@@ -68,7 +68,7 @@ function renderSignaturePage(signature: Signature, shownBytes: number): Promise<
 
 const key = (name: string) => PDFName.of(name)
 
-/** Puts the pages of another document behind those of this one, with their structure at the end of its own. */
+/** Appends the pages of another document, with their structure tree. */
 function append(document: Pdf, other: Pdf): void {
   const copier = PDFObjectCopier.for(other.context, document.context)
   const pages = other.getPages().map(({ ref }) => {
@@ -78,7 +78,7 @@ function append(document: Pdf, other: Pdf): void {
     return leaf
   })
   const tree = document.catalog.lookupMaybe(key('StructTreeRoot'), PDFDict)
-  // One of the time before documents had a structure.
+  // An older document, without a structure tree.
   if (!tree) return
   const otherTree = other.catalog.lookup(key('StructTreeRoot'), PDFDict)
 
@@ -86,7 +86,7 @@ function append(document: Pdf, other: Pdf): void {
   const rootElement = document.context.lookup(root, PDFDict)
   const parts = rootElement.lookup(key('K'), PDFArray)
   for (const part of otherTree.lookup(key('K'), PDFArray).asArray()) {
-    // Else the copier would take the other tree along.
+    // Otherwise the copier would copy the whole other tree.
     other.context.lookup(part, PDFDict).delete(key('P'))
     const copied = copier.copy(part)
     document.context.lookup(copied, PDFDict).set(key('P'), root)
@@ -94,7 +94,7 @@ function append(document: Pdf, other: Pdf): void {
   }
   rootElement.set(key('K'), parts)
 
-  // From a page's number in the tree, what is marked in it leads to the elements that it belongs to.
+  // The parent tree maps a page's number to the structure elements of its marked content.
   const parents = tree.lookup(key('ParentTree'), PDFDict)
   const numbers = parents.lookup(key('Nums'), PDFArray)
   const otherNumbers = otherTree.lookup(key('ParentTree'), PDFDict).lookup(key('Nums'), PDFArray)
@@ -104,7 +104,7 @@ function append(document: Pdf, other: Pdf): void {
     numbers.push(PDFNumber.of(first + number))
     numbers.push(copier.copy(otherNumbers.get(at + 1)))
   }
-  // Wrong now, and not asked for at a root.
+  // No longer correct, and optional at a root.
   parents.delete(key('Limits'))
   for (const page of pages) {
     const number = page.lookup(key('StructParents'), PDFNumber).asNumber()
@@ -114,15 +114,14 @@ function append(document: Pdf, other: Pdf): void {
 }
 
 /**
- * The signed waiver: the document exactly as it was shown, followed by a signature page. The page is appended as an
- * incremental update, so the file's first bytes are the shown document and anybody can check its hash. What screen readers go
- * by grows with it.
- * The same signature makes the same bytes. It takes the processor for up to seconds: see `Typesetter`.
- * @param shown the document whose hash the signature names.
+ * Renders the signed waiver: the document exactly as it was shown, followed by a tagged signature page. The page is appended as
+ * an incremental update, so the file begins with the shown document and anyone can verify its hash.
+ * The same signature gives the same bytes. CPU-bound for up to seconds: see `Typesetter`.
+ * @param shown the document whose hash is in the signature.
  */
 export async function renderSignedWaiver(signature: Signature, shown: Uint8Array): Promise<Uint8Array> {
   if (signature.documentSha256 !== createHash('sha256').update(shown).digest('hex'))
-    throw new Error(`This is no document ${signature.documentSha256} to sign.`)
+    throw new Error(`This is no document with the hash ${signature.documentSha256}.`)
   const signed = await Pdf.load(shown, { forIncrementalUpdate: true, updateMetadata: false })
   const page = await Pdf.load(await renderSignaturePage(signature, shown.length), { updateMetadata: false })
   append(signed, page)

@@ -3,31 +3,30 @@ import type { Context } from '@robokids/runtime/service'
 import { sql, type SQL } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockNames } from './lock-registration.ts'
-import { refuseTooManyUnpaid, type Asker, type UnpaidSeats } from './rules.ts'
+import { checkUnpaidLimits, type Requester, type UnpaidSeats } from './rules.ts'
 
-/** Whoever asks for seats. */
-export interface Applicant extends Asker {
-  /** Undefined where a BFF of the version before asks, which tells none: nothing is limited then. */
+export interface Applicant extends Requester {
+  /** Undefined from a BFF of the previous version: then there is no limit. */
   network: string | undefined
 }
 
-/** The locks of the account, the browser and the network; none where nothing is limited. */
-export function unpaidNames({ ownerId, browserId, network }: Applicant): string[] {
+/** The names of the locks of the account, the browser and the network; empty if there is no limit. */
+export function unpaidLockNames({ ownerId, browserId, network }: Applicant): string[] {
   if (network === undefined) return []
-  const askers = [ownerId, browserId].filter((id) => id !== null)
-  return [`unpaid network ${network}`, ...askers.map((id) => `unpaid asker ${id}`)]
+  const ids = [ownerId, browserId].filter((id) => id !== null)
+  return [`unpaid network ${network}`, ...ids.map((id) => `unpaid asker ${id}`)]
 }
 
 /**
- * Keeps others of the account, the browser and the network waiting: two that count at once would both find room. It is taken
- * before any other lock, so that whoever waits here keeps nobody waiting elsewhere.
+ * Locks the account, the browser and the network, so that concurrent requests cannot exceed a limit together. Taken before any
+ * other lock, so that a waiting request blocks nobody else.
  */
 export function lockUnpaid(tx: Transaction, applicant: Applicant): Promise<void> {
-  return lockNames(tx, unpaidNames(applicant))
+  return lockNames(tx, unpaidLockNames(applicant))
 }
 
-/** The unpaid seats of a family, which is an account or a browser, and of a network. */
-function unpaidOf({ ownerId, browserId, ...applicant }: Applicant): SQL {
+/** The unpaid seats of a family (an account or a browser) and of a network, as a subquery. */
+function unpaidSeatsSql({ ownerId, browserId, ...applicant }: Applicant): SQL {
   const network = applicant.network ?? null
   return sql`(
     select id::text, seats, held_until,
@@ -56,23 +55,23 @@ const limitsOf = (config: Config) => ({
   network: config.UNPAID_SEATS_PER_NETWORK,
 })
 
-/** Whether a family and a network may have so many more, as a condition within a statement. What `refuseTooMany` says otherwise. */
+/** The SQL condition for `checkUnpaidSeats` passing. */
 export function hasRoom(applicant: Applicant, wanted: number, config: Config): SQL {
   const limits = limitsOf(config)
   return sql`(${applicant.network ?? null}::text is null or (
     select coalesce(sum(seats) filter (where of_family), 0) + ${wanted} <= ${limits.family}
       and coalesce(sum(seats) filter (where of_network), 0) + ${wanted} <= ${limits.network}
-    from ${unpaidOf(applicant)}
+    from ${unpaidSeatsSql(applicant)}
   ))`
 }
 
 /**
- * Refuses seats beyond what a family and a network may have unpaid at once; under `lockUnpaid`. A family is who asks, an account
- * or a browser: what others hold with its address, which anybody can type, does not count.
- * @param without registrations that give their seats back for these.
+ * Rejects seats beyond the limits of unpaid seats per family and per network; requires `lockUnpaid`. A family is the requester's
+ * account or browser: seats that others hold with its email, which anyone can type, do not count.
+ * @param without registrations that are about to release their seats.
  * @throws DomainError `too_many_unpaid`
  */
-export async function refuseTooMany(
+export async function checkUnpaidSeats(
   tx: Transaction,
   applicant: Applicant,
   wanted: number,
@@ -82,8 +81,8 @@ export async function refuseTooMany(
   if (applicant.network === undefined) return
   const { rows } = await tx.execute<{ seats: number; heldUntil: string; ofFamily: boolean; ofNetwork: boolean }>(sql`
     select seats, to_json(held_until) #>> '{}' as "heldUntil", of_family as "ofFamily", of_network as "ofNetwork"
-    from ${unpaidOf(applicant)}
+    from ${unpaidSeatsSql(applicant)}
     where not id in (select jsonb_array_elements_text(${JSON.stringify(without)}::jsonb))`)
   const unpaid: UnpaidSeats[] = rows.map((row) => ({ ...row, heldUntil: Temporal.Instant.from(row.heldUntil) }))
-  refuseTooManyUnpaid(unpaid, wanted, limitsOf(config), clock.now())
+  checkUnpaidLimits(unpaid, wanted, limitsOf(config), clock.now())
 }

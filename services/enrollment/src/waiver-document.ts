@@ -6,7 +6,7 @@ import { waiverDocuments } from './schema.ts'
 
 interface WaiverFile {
   pdf: Uint8Array
-  /** In hex. */
+  /** Hex. */
   sha256: string
 }
 
@@ -17,26 +17,25 @@ function read(name: string): WaiverFile {
 
 let files: [shown: WaiverFile, ...before: WaiverFile[]] | undefined
 
-/** The file of today, and those of the time before with the same words: somebody may have read one and sign it only now. */
+/** The current file, and older ones with the same words, which somebody may have read and not signed yet. */
 function waiverFiles() {
   return (files ??= [read('waiver.pdf'), read('untagged.pdf')])
 }
 
 /**
- * The waiver as parents are shown it: the same bytes in every process, and their SHA-256 in hex. Treat them as read-only.
- * `blocks` are its words.
+ * The waiver as shown to parents: the same bytes in every process (read-only), their hex SHA-256, and the text as `blocks`.
  */
 export function waiverDocument() {
   const [shown] = waiverFiles()
   return { ...shown, blocks: waiverBlocks }
 }
 
-/** The hashes of all files with the words of today. */
+/** The hashes of all files with the current words. */
 export function signableDocuments(): string[] {
   return waiverFiles().map(({ sha256 }) => sha256)
 }
 
-/** Keeps the documents, so that what is signed today can be made a PDF of when another one is shown. */
+/** Stores the documents, so that a signature can still be rendered after the document has changed. */
 export async function keepWaiverDocuments(tx: Transaction): Promise<void> {
   await tx.insert(waiverDocuments).values(waiverFiles()).onConflictDoNothing()
 }

@@ -15,14 +15,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enrollment } from '../src/app.ts'
 import type { Config } from '../src/config.ts'
 import { classSessions, levels, seasons } from '../src/schema.ts'
-import { codeOf, openSchool, requestFor, type School } from './school.ts'
+import { codeOf, startEnrollment, requestFor, type EnrollmentFixture } from './fixture.ts'
 
-let school: School
+let fixture: EnrollmentFixture
 beforeAll(async () => {
-  school = await openSchool()
+  fixture = await startEnrollment()
 })
-afterEach(() => school.resetClock())
-afterAll(() => school.bed.stop())
+afterEach(() => fixture.resetClock())
+afterAll(() => fixture.bed.stop())
 
 function pacificDay(instant: Temporal.Instant): Temporal.PlainDate {
   return instant.toZonedDateTimeISO('America/Los_Angeles').toPlainDate()
@@ -30,7 +30,7 @@ function pacificDay(instant: Temporal.Instant): Temporal.PlainDate {
 
 describe('the seed', () => {
   it('offers four levels, each on four dates from Friday to Monday at 4 PM in California', async () => {
-    const { levels: listed } = classesSchema.parse((await school.call('GET', '/classes')).body)
+    const { levels: listed } = classesSchema.parse((await fixture.call('GET', '/classes')).body)
     expect(listed.map(({ levelId, classType, title }) => [levelId, classType, title])).toEqual([
       ['lvl1', 'basic', 'Level 1 Foundations'],
       ['lvl2', 'intermediate', 'Level 2 Smart Robotics and Coding'],
@@ -59,7 +59,7 @@ describe('the seed', () => {
   })
 
   it('has five sessions on each date of the past and the upcoming season', async () => {
-    const rows = await school.db.select().from(classSessions).where(eq(classSessions.season, 'fall-2025'))
+    const rows = await fixture.db.select().from(classSessions).where(eq(classSessions.season, 'fall-2025'))
     expect([...new Set(rows.map((row) => row.date))].toSorted()).toEqual([
       '2025-10-03',
       '2025-10-04',
@@ -73,11 +73,11 @@ describe('the seed', () => {
         .toSorted(),
     ).toEqual([...classTypes].toSorted())
     expect(rows.find((row) => row.date === '2025-10-03')?.startsAt.toString()).toBe('2025-10-03T23:00:00Z')
-    expect(await school.db.$count(classSessions)).toBeGreaterThanOrEqual(40)
+    expect(await fixture.db.$count(classSessions)).toBeGreaterThanOrEqual(40)
   })
 
-  it('doubles nothing and moves nothing at later starts, in whichever zone the process runs', async () => {
-    const first = await school.bed.start(enrollment)
+  it('duplicates and changes nothing on later starts, in any time zone of the process', async () => {
+    const first = await fixture.bed.start(enrollment)
     const everything = async () => [
       await first.context.db.select().from(levels).orderBy(asc(levels.position)),
       (await first.context.db.select().from(classSessions).orderBy(asc(classSessions.id))).map((row) => ({
@@ -90,7 +90,7 @@ describe('the seed', () => {
     try {
       for (const TZ of ['UTC', 'America/New_York', 'Asia/Tokyo']) {
         process.env['TZ'] = TZ
-        await (await school.bed.start(enrollment, { DATABASE_URL: first.databaseUrl })).stop()
+        await (await fixture.bed.start(enrollment, { DATABASE_URL: first.databaseUrl })).stop()
         expect(await everything()).toEqual(before)
       }
     } finally {
@@ -100,7 +100,7 @@ describe('the seed', () => {
   })
 
   it('opens another season only when every date has passed', async () => {
-    const first = await school.bed.start(enrollment)
+    const first = await fixture.bed.start(enrollment)
     const dates = async () => {
       const rows = await first.context.db
         .selectDistinct({ date: classSessions.date })
@@ -113,7 +113,7 @@ describe('the seed', () => {
     const restartOn = async (day: Temporal.PlainDate) => {
       const noon = day.toZonedDateTime({ timeZone: 'America/Los_Angeles', plainTime: '12:00' }).toInstant()
       const offset = Temporal.Now.instant().until(noon).toString()
-      await (await school.bed.start(enrollment, { DATABASE_URL: first.databaseUrl, CLOCK_OFFSET: offset })).stop()
+      await (await fixture.bed.start(enrollment, { DATABASE_URL: first.databaseUrl, CLOCK_OFFSET: offset })).stop()
     }
     await restartOn(last)
     expect(await dates()).toEqual(before)
@@ -127,9 +127,9 @@ describe('the seed', () => {
 })
 
 describe('classes with few children', () => {
-  it('are told of once, a week before they begin, by one of two processes and after a restart', async () => {
-    const one = await school.bed.start(enrollment)
-    const two = await school.bed.start(enrollment, { DATABASE_URL: one.databaseUrl })
+  it('are published once, a week before they begin, by one of two processes and after a restart', async () => {
+    const one = await fixture.bed.start(enrollment)
+    const two = await fixture.bed.start(enrollment, { DATABASE_URL: one.databaseUrl })
     const { db } = one.context
     const rows = await db.select().from(classSessions).where(like(classSessions.season, 'opened-%'))
     const [date = ''] = rows.map((row) => row.date).toSorted()
@@ -142,7 +142,7 @@ describe('classes with few children', () => {
     ] as const) {
       await db.update(classSessions).set(counts).where(ofDay(classType))
     }
-    const told = async () => {
+    const published = async () => {
       const events = await db
         .select({ envelope: outbox.envelope })
         .from(outbox)
@@ -155,16 +155,16 @@ describe('classes with few children', () => {
         .subtract({ days: 7 })
         .toZonedDateTime({ timeZone: 'America/Los_Angeles', plainTime: '16:00' })
         .toInstant()
-    const passTime = (instant: Temporal.Instant, ...processes: RunningService<Config>[]) => {
+    const setTime = (instant: Temporal.Instant, ...processes: RunningService<Config>[]) => {
       for (const process of processes) {
         process.context.clock.set(instant)
         process.wakeAll()
       }
     }
-    passTime(weekBefore(date).subtract({ seconds: 1 }), one, two)
-    passTime(weekBefore(date), one, two)
+    setTime(weekBefore(date).subtract({ seconds: 1 }), one, two)
+    setTime(weekBefore(date), one, two)
     const [first] = await eventually(async () => {
-      const now = await told()
+      const now = await published()
       return now.length > 0 && now
     })
     expect(first).toMatchObject({ classDate: date })
@@ -173,13 +173,13 @@ describe('classes with few children', () => {
       ['Members’ session', 0, 0, 10],
     ])
 
-    // What a refund makes small later is told as well, and what was told is not told again.
+    // A class that a refund makes small later is published as well; the others are not published again.
     await db.update(classSessions).set({ sold: 4 }).where(ofDay('basic'))
     await Promise.all([one.stop(), two.stop()])
     const offset = Temporal.Now.instant()
       .until(weekBefore(date).add({ hours: 2 }))
       .toString()
-    const three = await school.bed.start(enrollment, { DATABASE_URL: one.databaseUrl, CLOCK_OFFSET: offset })
+    const three = await fixture.bed.start(enrollment, { DATABASE_URL: one.databaseUrl, CLOCK_OFFSET: offset })
     const all = await eventually(async () => {
       const events = await three.context.db
         .select({ envelope: outbox.envelope })
@@ -199,9 +199,9 @@ describe('classes with few children', () => {
 describe('a season', () => {
   const noonOn = (day: Temporal.PlainDate) =>
     day.toZonedDateTime({ timeZone: 'America/Los_Angeles', plainTime: '12:00' }).toInstant()
-  /** Its dates, and what was told of seasons. */
+  /** The season's dates, and the published events. */
   async function seasonsOf({ context }: RunningService<Config>) {
-    // Before the dates, which are written with it: what is told of a season is never read without them.
+    // Read before the dates, which are written in the same transaction, so that no event is read without its dates.
     const events = await context.db
       .select({ envelope: outbox.envelope })
       .from(outbox)
@@ -214,34 +214,34 @@ describe('a season', () => {
       .orderBy(asc(classSessions.date))
     return {
       dates: rows.map(({ date }) => date),
-      told: events.map(({ envelope }) => seasonOpened.schema.parse(envelope).data),
+      published: events.map(({ envelope }) => seasonOpened.schema.parse(envelope).data),
     }
   }
 
-  it('opens by itself when the last date of the one before has passed, once, in one of two processes', async () => {
-    const one = await school.bed.start(enrollment)
-    const two = await school.bed.start(enrollment, { DATABASE_URL: one.databaseUrl })
+  it('opens automatically after the last date of the previous one, once, in one of two processes', async () => {
+    const one = await fixture.bed.start(enrollment)
+    const two = await fixture.bed.start(enrollment, { DATABASE_URL: one.databaseUrl })
     const before = await seasonsOf(one)
-    expect(before.told).toMatchObject([{ classDates: before.dates }])
+    expect(before.published).toMatchObject([{ classDates: before.dates }])
     const last = Temporal.PlainDate.from(before.dates.at(-1) ?? '')
-    const passTime = (instant: Temporal.Instant) => {
+    const setTime = (instant: Temporal.Instant) => {
       for (const process of [one, two]) {
         process.context.clock.set(instant)
         process.wakeAll()
       }
     }
-    passTime(noonOn(last))
+    setTime(noonOn(last))
     const dayAfter = last.add({ days: 1 })
-    passTime(noonOn(dayAfter))
+    setTime(noonOn(dayAfter))
     const after = await eventually(async () => {
       const now = await seasonsOf(two)
-      return now.told.length > 1 && now
+      return now.published.length > 1 && now
     })
     await Promise.all([one.stop(), two.stop()])
     expect(after.dates.slice(0, 4)).toEqual(before.dates)
     expect(after.dates).toHaveLength(8)
-    expect(after.told).toEqual([
-      ...before.told,
+    expect(after.published).toEqual([
+      ...before.published,
       {
         season: `opened-${dayAfter.toString()}`,
         openedOn: dayAfter.toString(),
@@ -250,13 +250,13 @@ describe('a season', () => {
     ])
   })
 
-  it('that was opened before seasons were told of is told of at the next start, once', async () => {
-    const first = await school.bed.start(enrollment)
+  it('that was opened before the event existed is published at the next start, once', async () => {
+    const first = await fixture.bed.start(enrollment)
     const before = await seasonsOf(first)
     await first.context.db.delete(seasons)
     await first.context.db.delete(outbox)
     for (const start of [1, 2]) {
-      const again = await school.bed.start(enrollment, { DATABASE_URL: first.databaseUrl })
+      const again = await fixture.bed.start(enrollment, { DATABASE_URL: first.databaseUrl })
       expect([start, await seasonsOf(again)]).toEqual([start, before])
       await again.stop()
     }
@@ -265,19 +265,19 @@ describe('a season', () => {
 })
 
 describe('GET /available-slots', () => {
-  it('lists the members’ sessions, or a level’s where one is asked for', async () => {
-    const members = await school.session({ classType: 'membership', capacity: 7 })
-    const { body } = await school.call('GET', '/available-slots')
+  it('lists the members’ sessions by default, or those of a level', async () => {
+    const members = await fixture.session({ classType: 'membership', capacity: 7 })
+    const { body } = await fixture.call('GET', '/available-slots')
     const ofMembers = {
       slots: expect.arrayContaining([{ classDate: members.date, availableSlots: 7, startTime: '16:00' }]),
     }
     expect(body).toMatchObject(ofMembers)
-    const basic = await school.call('GET', '/available-slots?classType=basic')
+    const basic = await fixture.call('GET', '/available-slots?classType=basic')
     expect(basic.body).not.toMatchObject(ofMembers)
   })
 
-  it('answers 400 for a class there is not', async () => {
-    const answer = await school.call('GET', '/available-slots?classType=expert')
+  it('answers 400 for an unknown class type', async () => {
+    const answer = await fixture.call('GET', '/available-slots?classType=expert')
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
   })
 })
@@ -298,51 +298,51 @@ describe('a class date', () => {
       offered: false,
     },
   ] as const)('$date $startTime is offered at $now: $offered', async ({ date, startTime, classType, now, offered }) => {
-    const session = await school.session({ date, startTime, classType })
-    school.service.context.clock.set(Temporal.Instant.from(now))
-    expect(await school.seatsLeft(session)).toBe(offered ? 10 : undefined)
+    const session = await fixture.session({ date, startTime, classType })
+    fixture.service.context.clock.set(Temporal.Instant.from(now))
+    expect(await fixture.seatsLeft(session)).toBe(offered ? 10 : undefined)
     const request = requestFor(session)
-    const answer = await school.register(request)
+    const answer = await fixture.register(request)
     if (offered) {
       expect(answer.body).toMatchObject({ status: 'held', startDate: date, startTime })
     } else {
       expect([answer.status, codeOf(answer)]).toEqual([400, 'class_not_offered'])
-      expect(await school.told(registrationHeld, request.id)).toEqual([])
+      expect(await fixture.publishedEvents(registrationHeld, request.id)).toEqual([])
     }
   })
 
   it('that was cancelled is not offered', async () => {
-    const session = await school.session()
-    await school.db.update(classSessions).set({ status: 'cancelled' }).where(eq(classSessions.id, session.id))
-    expect(await school.seatsLeft(session)).toBeUndefined()
-    expect(codeOf(await school.register(requestFor(session)))).toBe('class_not_offered')
+    const session = await fixture.session()
+    await fixture.db.update(classSessions).set({ status: 'cancelled' }).where(eq(classSessions.id, session.id))
+    expect(await fixture.seatsLeft(session)).toBeUndefined()
+    expect(codeOf(await fixture.register(requestFor(session)))).toBe('class_not_offered')
   })
 })
 
 describe('seats left', () => {
-  it('go down by each hold and stay through each payment, the same in both lists', async () => {
-    const session = await school.session()
+  it('decrease with each hold and not with its payment, in both lists', async () => {
+    const session = await fixture.session()
     const held = []
     for (const left of [9, 8, 7, 6]) {
-      held.push(await school.hold(session))
-      expect(await school.seatsLeft(session)).toBe(left)
+      held.push(await fixture.hold(session))
+      expect(await fixture.seatsLeft(session)).toBe(left)
     }
     for (const { registrationId } of held.slice(0, 3)) {
-      await school.pay(registrationId)
-      expect(await school.seatsLeft(session)).toBe(6)
+      await fixture.pay(registrationId)
+      expect(await fixture.seatsLeft(session)).toBe(6)
     }
-    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 3 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1, sold: 3 })
   })
 
-  it('are none, not fewer, where the capacity was lowered below what is sold', async () => {
-    const session = await school.session()
+  it('are 0, not negative, if the capacity was lowered below the sold seats', async () => {
+    const session = await fixture.session()
     const family = []
-    for (let index = 0; index < 9; index += 1) family.push(await school.enrol(session))
+    for (let index = 0; index < 9; index += 1) family.push(await fixture.enroll(session))
     for (const capacity of [8, 0]) {
-      await school.db.update(classSessions).set({ capacity }).where(eq(classSessions.id, session.id))
-      expect(await school.seatsLeft(session)).toBe(0)
-      expect(codeOf(await school.register(requestFor(session)))).toBe('class_full')
+      await fixture.db.update(classSessions).set({ capacity }).where(eq(classSessions.id, session.id))
+      expect(await fixture.seatsLeft(session)).toBe(0)
+      expect(codeOf(await fixture.register(requestFor(session)))).toBe('class_full')
     }
-    for (const { registrationId } of family) expect((await school.read(registrationId)).status).toBe('confirmed')
+    for (const { registrationId } of family) expect((await fixture.read(registrationId)).status).toBe('confirmed')
   })
 })

@@ -6,17 +6,17 @@ import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { isoTime } from '../src/read-registrations.ts'
 import { classSessions, memberHolds, memberSeats } from '../src/schema.ts'
-import { codeOf, openSchool, pathsOf, type School } from './school.ts'
+import { codeOf, startEnrollment, pathsOf, type EnrollmentFixture } from './fixture.ts'
 
-let school: School
+let fixture: EnrollmentFixture
 beforeAll(async () => {
-  school = await openSchool()
+  fixture = await startEnrollment()
 })
-afterEach(() => school.resetClock())
-afterAll(() => school.bed.stop())
+afterEach(() => fixture.resetClock())
+afterAll(() => fixture.bed.stop())
 
 const membersSession = (differences: { capacity?: number; date?: string } = {}) =>
-  school.session({ classType: 'membership', ...differences })
+  fixture.session({ classType: 'membership', ...differences })
 
 const now = () => isoTime(Temporal.Now.instant())
 
@@ -35,58 +35,58 @@ const member = (classDate: string, attemptId: string = randomUUIDv7()) => ({
 
 async function join(classDate: string, attemptId?: string) {
   const data = member(classDate, attemptId)
-  return { ...data, event: await school.hear(subscriptionActivated, data.attemptId, data) }
+  return { ...data, event: await fixture.deliver(subscriptionActivated, data.attemptId, data) }
 }
 
 async function outcomeOf(attemptId: string): Promise<string> {
-  const [row] = await school.db.select().from(memberSeats).where(eq(memberSeats.attemptId, attemptId))
+  const [row] = await fixture.db.select().from(memberSeats).where(eq(memberSeats.attemptId, attemptId))
   return row?.outcome ?? 'none'
 }
 
 async function slotsLeft(classDate: string): Promise<number | undefined> {
-  const { body } = await school.call('GET', '/available-slots')
+  const { body } = await fixture.call('GET', '/available-slots')
   return (body as { slots: { classDate: string; availableSlots: number }[] }).slots.find(
     (slot) => slot.classDate === classDate,
   )?.availableSlots
 }
 
 async function counted(outcome: string): Promise<number> {
-  const metrics = await (await fetch(`${school.service.url}/metrics`)).text()
+  const metrics = await (await fetch(`${fixture.service.url}/metrics`)).text()
   return Number(new RegExp(`^member_seats_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0)
 }
 
-describe('a membership that begins', () => {
-  it('takes a seat of the members’ session of its date, and of no other', async () => {
+describe('a new membership', () => {
+  it('takes a seat in the members’ session of its date only', async () => {
     const session = await membersSession({ capacity: 7 })
     const other = await membersSession({ capacity: 7 })
-    const level = await school.session({ classType: 'basic', date: session.date, capacity: 7 })
+    const level = await fixture.session({ classType: 'basic', date: session.date, capacity: 7 })
     const { attemptId } = await join(session.date)
     expect(await outcomeOf(attemptId)).toBe('seated')
     expect(await slotsLeft(session.date)).toBe(6)
-    expect(await school.counts(session.id)).toEqual({ held: 0, sold: 1, capacity: 7 })
+    expect(await fixture.counts(session.id)).toEqual({ held: 0, sold: 1, capacity: 7 })
     expect(await slotsLeft(other.date)).toBe(7)
-    expect(await school.seatsLeft(level)).toBe(7)
+    expect(await fixture.seatsLeft(level)).toBe(7)
   })
 
-  it('takes one seat, however often it is told of', async () => {
+  it('takes one seat, however often its event arrives', async () => {
     const session = await membersSession()
     const { attemptId, event } = await join(session.date)
-    await school.hearAgain(event)
-    // The same fact under another event's id.
+    await fixture.redeliver(event)
+    // The same data in another event.
     await join(session.date, attemptId)
     expect(await slotsLeft(session.date)).toBe(9)
   })
 
-  it('never takes a seat that is not there: what is too many is turned away, written down and counted', async () => {
+  it('is rejected and counted if the session is full', async () => {
     const session = await membersSession({ capacity: 2 })
     const before = await counted('class_full')
     const members = await Promise.all(Array.from({ length: 5 }, () => join(session.date)))
     const outcomes = await Promise.all(members.map(({ attemptId }) => outcomeOf(attemptId)))
     expect(outcomes.toSorted()).toEqual(['class_full', 'class_full', 'class_full', 'seated', 'seated'])
-    expect(await school.counts(session.id)).toEqual({ held: 0, sold: 2, capacity: 2 })
+    expect(await fixture.counts(session.id)).toEqual({ held: 0, sold: 2, capacity: 2 })
     expect(await slotsLeft(session.date)).toBe(0)
     expect(await counted('class_full')).toBe(before + 3)
-    const seated = school.bed.bus.all(memberSeated, ({ classDate }) => classDate === session.date)
+    const seated = fixture.bed.bus.all(memberSeated, ({ classDate }) => classDate === session.date)
     expect(seated).toHaveLength(2)
     expect(seated[0]?.data).toMatchObject({
       plan: 'monthly',
@@ -94,28 +94,28 @@ describe('a membership that begins', () => {
       startTime: '16:00',
       familyTimeZone: 'America/New_York',
     })
-    const rejected = school.bed.bus.all(memberRejected, ({ classDate }) => classDate === session.date)
+    const rejected = fixture.bed.bus.all(memberRejected, ({ classDate }) => classDate === session.date)
     expect(rejected.map(({ data }) => data.reason)).toEqual(['class_full', 'class_full', 'class_full'])
   })
 
-  it('gives its seat back where it ends before the class, once, and keeps it afterwards', async () => {
+  it('releases its seat once if it ends before the class, and keeps it if it ends afterwards', async () => {
     const session = await membersSession()
     const { attemptId, email, plan, amount, currency } = await join(session.date)
     const over = { attemptId, email, plan, amount, currency, endedAt: now(), reason: 'cancelled' as const }
-    const event = await school.hear(subscriptionEnded, attemptId, over)
-    await school.hearAgain(event)
+    const event = await fixture.deliver(subscriptionEnded, attemptId, over)
+    await fixture.redeliver(event)
     expect([await outcomeOf(attemptId), await slotsLeft(session.date)]).toEqual(['released', 10])
     const attended = await join(session.date)
-    school.service.context.clock.set(session.startsAt)
-    await school.hear(subscriptionEnded, attended.attemptId, { ...over, attemptId: attended.attemptId })
-    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
+    fixture.service.context.clock.set(session.startsAt)
+    await fixture.deliver(subscriptionEnded, attended.attemptId, { ...over, attemptId: attended.attemptId })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 
-  it('gets no seat of a date that has begun, was cancelled, or never was', async () => {
+  it('gets no seat in a session that has begun, was cancelled, or does not exist', async () => {
     const begun = await membersSession()
     const cancelled = await membersSession()
-    await school.db.update(classSessions).set({ status: 'cancelled' }).where(eq(classSessions.id, cancelled.id))
-    school.service.context.clock.set(begun.startsAt)
+    await fixture.db.update(classSessions).set({ status: 'cancelled' }).where(eq(classSessions.id, cancelled.id))
+    fixture.service.context.clock.set(begun.startsAt)
     for (const [date, outcome] of [
       [begun.date, 'class_started'],
       [cancelled.date, 'class_not_offered'],
@@ -126,33 +126,33 @@ describe('a membership that begins', () => {
       expect(await outcomeOf(attemptId)).toBe(outcome)
       expect(await counted(outcome)).toBe(before + 1)
     }
-    expect(await school.counts(begun.id)).toMatchObject({ held: 0, sold: 0 })
+    expect(await fixture.counts(begun.id)).toMatchObject({ held: 0, sold: 0 })
   })
 })
 
 describe('POST /member-seats', () => {
   const address = () => `Maren+${randomUUIDv7()}@Example.com`
-  const ask = (email: string, classDate: string, attemptId?: string) =>
-    school.call('POST', '/member-seats', { email, classDate, ...(attemptId ? { attemptId } : {}) })
+  const request = (email: string, classDate: string, attemptId?: string) =>
+    fixture.call('POST', '/member-seats', { email, classDate, ...(attemptId ? { attemptId } : {}) })
   async function hold(email: string, classDate: string, attemptId?: string) {
-    const answer = await ask(email, classDate, attemptId)
+    const answer = await request(email, classDate, attemptId)
     if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     return answer.body as { heldUntil: string }
   }
 
-  it('holds one seat for an address, for longer each time, however it is typed', async () => {
+  it('holds one seat per email, however it is typed, and extends the hold each time', async () => {
     const session = await membersSession({ capacity: 3 })
     const email = address()
     const first = await hold(email, session.date)
     await Promise.all([email, email.toUpperCase(), ` ${email.toLowerCase()} `].map((one) => hold(one, session.date)))
-    school.service.context.clock.advance({ minutes: 5 })
+    fixture.service.context.clock.advance({ minutes: 5 })
     const last = await hold(email, session.date)
     expect(Temporal.Instant.compare(last.heldUntil, first.heldUntil)).toBe(1)
-    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
     expect(await slotsLeft(session.date)).toBe(2)
   })
 
-  it('moves to another date with the address, and stays where that one is full', async () => {
+  it('moves the hold to another date, and keeps it if that one is full', async () => {
     const [session, other] = [await membersSession(), await membersSession({ capacity: 1 })]
     const email = address()
     await hold(email, session.date)
@@ -160,69 +160,69 @@ describe('POST /member-seats', () => {
     expect([await slotsLeft(session.date), await slotsLeft(other.date)]).toEqual([10, 0])
     const rival = address()
     await hold(rival, session.date)
-    const answer = await ask(rival, other.date)
+    const answer = await request(rival, other.date)
     expect([answer.status, codeOf(answer)]).toEqual([409, 'class_full'])
     expect(answer.body).toMatchObject({ message: 'This class is full. Please choose another date.' })
     expect([await slotsLeft(session.date), await slotsLeft(other.date)]).toEqual([9, 0])
   })
 
-  it('never holds more than there are, whoever asks at once', async () => {
+  it('never holds more seats than the capacity under concurrent requests', async () => {
     const [session, other] = [await membersSession({ capacity: 3 }), await membersSession({ capacity: 3 })]
     const addresses = Array.from({ length: 8 }, address)
-    const asked = addresses.flatMap((email) => [ask(email, session.date), ask(email, other.date)])
-    const answers = await Promise.all(asked)
+    const requests = addresses.flatMap((email) => [request(email, session.date), request(email, other.date)])
+    const answers = await Promise.all(requests)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]))
     for (const { id } of [session, other]) {
-      const { held, sold } = await school.counts(id)
+      const { held, sold } = await fixture.counts(id)
       expect(held + sold).toBeLessThanOrEqual(3)
     }
-    const rows = await school.db.select().from(memberHolds)
+    const rows = await fixture.db.select().from(memberHolds)
     for (const { id } of [session, other]) {
-      expect((await school.counts(id)).held).toBe(rows.filter((row) => row.classSessionId === id).length)
+      expect((await fixture.counts(id)).held).toBe(rows.filter((row) => row.classSessionId === id).length)
     }
   })
 
-  it('becomes the member’s seat when it is paid, even where nothing else is left or the class has begun', async () => {
+  it('holds a seat that the paid membership gets, even if the session is full or has begun', async () => {
     const session = await membersSession({ capacity: 1 })
     await hold('maren.holt@example.com', session.date)
-    school.service.context.clock.set(session.startsAt)
+    fixture.service.context.clock.set(session.startsAt)
     const { attemptId } = await join(session.date)
     expect(await outcomeOf(attemptId)).toBe('seated')
-    expect(await school.counts(session.id)).toEqual({ held: 0, sold: 1, capacity: 1 })
+    expect(await fixture.counts(session.id)).toEqual({ held: 0, sold: 1, capacity: 1 })
   })
 
-  it('ends when its time is over, and with its checkout, but not with an older one', async () => {
+  it('holds a seat until it expires or its checkout ends, but not an older checkout', async () => {
     const session = await membersSession()
     const [email, slow] = [address(), address()]
     const [older, newer] = [randomUUIDv7(), randomUUIDv7()]
     await hold(email, session.date, older)
     await hold(email, session.date, newer)
     const expired = (attemptId: string) =>
-      school.hear(membershipCheckoutExpired, attemptId, { attemptId, email, classDate: session.date })
+      fixture.deliver(membershipCheckoutExpired, attemptId, { attemptId, email, classDate: session.date })
     await expired(older)
-    expect((await school.counts(session.id)).held).toBe(1)
+    expect((await fixture.counts(session.id)).held).toBe(1)
     await expired(newer)
-    expect((await school.counts(session.id)).held).toBe(0)
+    expect((await fixture.counts(session.id)).held).toBe(0)
     await hold(slow, session.date)
-    const release = (one: string) => school.call('POST', '/member-seats/release', { email: one })
+    const release = (one: string) => fixture.call('POST', '/member-seats/release', { email: one })
     expect((await release(slow.toUpperCase())).status).toBe(200)
-    expect((await school.counts(session.id)).held).toBe(0)
+    expect((await fixture.counts(session.id)).held).toBe(0)
     await hold(slow, session.date, newer)
     await release(slow)
-    expect((await school.counts(session.id)).held).toBe(1)
-    school.service.context.clock.advance({ hours: 1 })
-    school.service.wakeAll()
-    await eventually(async () => (await school.counts(session.id)).held === 0)
+    expect((await fixture.counts(session.id)).held).toBe(1)
+    fixture.service.context.clock.advance({ hours: 1 })
+    fixture.service.wakeAll()
+    await eventually(async () => (await fixture.counts(session.id)).held === 0)
   })
 
-  it('answers 400 class_not_offered, in words, for a date that is not open to members', async () => {
+  it('answers 400 class_not_offered with a message for a date that is not open to members', async () => {
     const begun = await membersSession()
     const cancelled = await membersSession()
-    await school.db.update(classSessions).set({ status: 'cancelled' }).where(eq(classSessions.id, cancelled.id))
-    const levelOnly = await school.session({ classType: 'basic' })
-    school.service.context.clock.set(begun.startsAt)
+    await fixture.db.update(classSessions).set({ status: 'cancelled' }).where(eq(classSessions.id, cancelled.id))
+    const levelOnly = await fixture.session({ classType: 'basic' })
+    fixture.service.context.clock.set(begun.startsAt)
     for (const date of [begun.date, cancelled.date, levelOnly.date, '2199-01-01', '2025-10-03']) {
-      const answer = await ask(address(), date)
+      const answer = await request(address(), date)
       expect([date, answer.status, codeOf(answer), pathsOf(answer)]).toEqual([
         date,
         400,
@@ -235,11 +235,11 @@ describe('POST /member-seats', () => {
     }
   })
 
-  it('answers 400 to what is no date or no address', async () => {
+  it('answers 400 for an invalid date or email', async () => {
     for (const date of ['2027-02-30', 'tomorrow', '2027-1-1']) {
-      const answer = await ask(address(), date)
+      const answer = await request(address(), date)
       expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     }
-    expect((await ask('maren', (await membersSession()).date)).status).toBe(400)
+    expect((await request('maren', (await membersSession()).date)).status).toBe(400)
   })
 })

@@ -7,15 +7,15 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 export interface EnrollmentProcess {
   url: string
-  /** SIGTERM: lets it finish. */
+  /** SIGTERM: a graceful stop. */
   stop(): Promise<void>
   /** SIGKILL */
   kill(): Promise<void>
 }
 
 /**
- * Runs enrollment in a process of its own, as it is deployed. Resolves once it answers requests.
- * @param entry its `main.ts`, where it is another one than ours.
+ * Runs enrollment in its own process, as deployed. Resolves once it is ready.
+ * @param entry another `main.ts` than ours.
  */
 export async function spawnEnrollment(env: Record<string, string>, entry = main): Promise<EnrollmentProcess> {
   const child = spawn(process.execPath, [entry], {
@@ -24,11 +24,11 @@ export async function spawnEnrollment(env: Record<string, string>, entry = main)
   })
   const exited = once(child, 'exit')
   const ready = Promise.withResolvers<number>()
-  let said = ''
+  let errorOutput = ''
   child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
+    errorOutput += chunk.toString()
   })
-  void exited.then(() => ready.reject(new Error(`enrollment ended before it was ready: ${said}`)))
+  void exited.then(() => ready.reject(new Error(`enrollment ended before it was ready: ${errorOutput}`)))
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { msg, port } = JSON.parse(line) as { msg?: string; port?: number }
     if (msg === 'ready' && port !== undefined) ready.resolve(port)

@@ -13,20 +13,28 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enrollment } from '../src/app.ts'
 import { classSessions, registrations } from '../src/schema.ts'
 import { spawnEnrollment } from './processes.ts'
-import { adminHeaders, codeOf, openSchool, pathsOf, requestFor, type RequestBody, type School } from './school.ts'
+import {
+  adminHeaders,
+  codeOf,
+  startEnrollment,
+  pathsOf,
+  requestFor,
+  type RequestBody,
+  type EnrollmentFixture,
+} from './fixture.ts'
 
-let school: School
+let fixture: EnrollmentFixture
 beforeAll(async () => {
-  school = await openSchool()
+  fixture = await startEnrollment()
 })
-afterEach(() => school.resetClock())
-afterAll(() => school.bed.stop())
+afterEach(() => fixture.resetClock())
+afterAll(() => fixture.bed.stop())
 
 describe('POST /registrations', () => {
-  it('holds a seat for 36 minutes, for a BFF that tells of no opened page, and says so', async () => {
-    const session = await school.session()
+  it('holds a seat for 36 minutes for a BFF that does not report opened pages', async () => {
+    const session = await fixture.session()
     const request = requestFor(session)
-    const answer = await school.register(request)
+    const answer = await fixture.register(request)
     expect(answer.status).toBe(200)
     const registration = answer.body as Registration
     expect(registration).toEqual({
@@ -58,9 +66,9 @@ describe('POST /registrations', () => {
       .until(registration.heldUntil ?? '')
       .total('minutes')
     expect(minutes).toBe(36)
-    expect(await school.read(registration.registrationId)).toEqual(registration)
+    expect(await fixture.read(registration.registrationId)).toEqual(registration)
 
-    const event = await school.bus.seen(registrationHeld, (data) => data.registrationId === request.id)
+    const event = await fixture.bus.seen(registrationHeld, (data) => data.registrationId === request.id)
     expect(registrationHeld.schema.parse(event).data).toMatchObject({
       registrationId: request.id,
       levelTitle: 'Level 1 Foundations',
@@ -72,121 +80,121 @@ describe('POST /registrations', () => {
     })
   })
 
-  it('keeps the time zone of the family that was told first, and is the same from another one', async () => {
-    const session = await school.session()
+  it('keeps the first time zone of the family, and ignores it when comparing requests', async () => {
+    const session = await fixture.session()
     const request = requestFor(session)
-    const first = await school.register({ ...request, familyTimeZone: 'America/New_York' })
+    const first = await fixture.register({ ...request, familyTimeZone: 'America/New_York' })
     expect(first).toMatchObject({ status: 200, body: { familyTimeZone: 'America/New_York' } })
     for (const familyTimeZone of ['Asia/Tokyo', undefined])
-      expect((await school.register({ ...request, familyTimeZone })).body).toEqual(first.body)
-    await school.pay(request.id)
-    const [confirmed] = await school.untilTold(registrationConfirmed, request.id)
+      expect((await fixture.register({ ...request, familyTimeZone })).body).toEqual(first.body)
+    await fixture.pay(request.id)
+    const [confirmed] = await fixture.waitForEvents(registrationConfirmed, request.id)
     expect(confirmed?.familyTimeZone).toBe('America/New_York')
-    expect((await school.hold(session)).familyTimeZone).toBeNull()
-    const answer = await school.register({ ...requestFor(session), familyTimeZone: '<b>' })
+    expect((await fixture.hold(session)).familyTimeZone).toBeNull()
+    const answer = await fixture.register({ ...requestFor(session), familyTimeZone: '<b>' })
     expect([answer.status, codeOf(answer), pathsOf(answer)]).toEqual([400, 'validation_failed', ['familyTimeZone']])
   })
 
   it('answers 409 class_full when the last seat is taken', async () => {
-    const session = await school.session({ capacity: 1 })
-    await school.hold(session)
+    const session = await fixture.session({ capacity: 1 })
+    await fixture.hold(session)
     const request = requestFor(session)
-    const answer = await school.register(request)
+    const answer = await fixture.register(request)
     expect(answer.status).toBe(409)
     expect(answer.body).toMatchObject({
       code: 'class_full',
       message: 'This class is full. Please choose another date.',
     })
-    expect((await school.call('GET', `/registrations/${request.id}`)).status).toBe(404)
-    expect(await school.told(registrationHeld, request.id)).toEqual([])
+    expect((await fixture.call('GET', `/registrations/${request.id}`)).status).toBe(404)
+    expect(await fixture.publishedEvents(registrationHeld, request.id)).toEqual([])
   })
 
   it('holds seats for all siblings or for none', async () => {
-    const session = await school.session()
-    for (let index = 0; index < 9; index += 1) await school.enrol(session)
+    const session = await fixture.session()
+    for (let index = 0; index < 9; index += 1) await fixture.enroll(session)
     const both = requestFor(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
-    expect(codeOf(await school.register(both))).toBe('class_full')
-    expect(await school.seatsLeft(session)).toBe(1)
-    expect((await school.call('GET', `/registrations/${both.id}`)).status).toBe(404)
-    await school.hold(session)
-    expect(await school.seatsLeft(session)).toBe(0)
+    expect(codeOf(await fixture.register(both))).toBe('class_full')
+    expect(await fixture.seatsLeft(session)).toBe(1)
+    expect((await fixture.call('GET', `/registrations/${both.id}`)).status).toBe(404)
+    await fixture.hold(session)
+    expect(await fixture.seatsLeft(session)).toBe(0)
   })
 
   it('takes a seat for each of ten children', async () => {
-    const session = await school.session()
+    const session = await fixture.session()
     const siblings = Array.from({ length: 9 }, (_, index) => ({ childName: `Child ${index}`, childAge: 7 }))
-    const registration = await school.hold(session, { siblings })
+    const registration = await fixture.hold(session, { siblings })
     expect(registration.children).toEqual([{ childName: 'Ivo', childAge: 9 }, ...siblings])
-    expect(await school.counts(session.id)).toMatchObject({ held: 10, sold: 0 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 10, sold: 0 })
   })
 
-  it.each([10, 999])('refuses one child with %s siblings', async (count) => {
-    const session = await school.session()
+  it.each([10, 999])('rejects one child with %s siblings', async (count) => {
+    const session = await fixture.session()
     const siblings = Array.from({ length: count }, () => ({ childName: 'Noa', childAge: 7 }))
-    const answer = await school.register(requestFor(session, { siblings }))
+    const answer = await fixture.register(requestFor(session, { siblings }))
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     expect(pathsOf(answer)).toContain('siblings')
-    expect(await school.seatsLeft(session)).toBe(10)
+    expect(await fixture.seatsLeft(session)).toBe(10)
   })
 
-  it('answers the same request again as before, and holds once', async () => {
-    const session = await school.session()
+  it('returns the same for a repeated request, and holds once', async () => {
+    const session = await fixture.session()
     const request = requestFor(session)
-    const first = await school.register(request)
-    const again = await school.register({ ...request, guardianName: ' Maren Holt ', siblings: [] })
+    const first = await fixture.register(request)
+    const again = await fixture.register({ ...request, guardianName: ' Maren Holt ', siblings: [] })
     expect(again).toMatchObject({ status: 200, body: first.body })
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
-    expect(await school.told(registrationHeld, request.id)).toHaveLength(1)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await fixture.publishedEvents(registrationHeld, request.id)).toHaveLength(1)
   })
 
-  it('holds once for the same request sent ten times at once', async () => {
-    const session = await school.session()
+  it('holds once for ten concurrent identical requests', async () => {
+    const session = await fixture.session()
     const request = requestFor(session)
-    const answers = await Promise.all(Array.from({ length: 10 }, () => school.register(request)))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.register(request)))
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: answers[0]?.body })
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
-    expect(await school.told(registrationHeld, request.id)).toHaveLength(1)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await fixture.publishedEvents(registrationHeld, request.id)).toHaveLength(1)
   })
 
-  it('answers the same request again also when the class is full or has begun', async () => {
-    const session = await school.session({ capacity: 1 })
+  it('accepts a repeated request even if the class is full or has begun', async () => {
+    const session = await fixture.session({ capacity: 1 })
     const request = requestFor(session)
-    await school.register(request)
-    expect((await school.register(request)).body).toMatchObject({ status: 'held' })
-    await school.pay(request.id)
-    school.service.context.clock.set(session.startsAt.add({ hours: 1 }))
-    expect((await school.register(request)).body).toMatchObject({ status: 'confirmed' })
+    await fixture.register(request)
+    expect((await fixture.register(request)).body).toMatchObject({ status: 'held' })
+    await fixture.pay(request.id)
+    fixture.service.context.clock.set(session.startsAt.add({ hours: 1 }))
+    expect((await fixture.register(request)).body).toMatchObject({ status: 'confirmed' })
   })
 
-  it('answers the same request again with what became of it since', async () => {
-    const session = await school.session()
+  it('returns the current state for a repeated request', async () => {
+    const session = await fixture.session()
     const request = requestFor(session)
-    await school.register(request)
-    await school.call('POST', `/registrations/${request.id}/expire`, {}, adminHeaders)
-    expect(await school.register(request)).toMatchObject({ status: 200, body: { status: 'expired', heldUntil: null } })
-    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+    await fixture.register(request)
+    await fixture.call('POST', `/registrations/${request.id}/expire`, {}, adminHeaders)
+    expect(await fixture.register(request)).toMatchObject({ status: 200, body: { status: 'expired', heldUntil: null } })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0 })
   })
 
   it('answers 409 id_reused for the same id with other content', async () => {
-    const session = await school.session()
-    const other = await school.session()
+    const session = await fixture.session()
+    const other = await fixture.session()
     const request = requestFor(session)
-    await school.register(request)
+    await fixture.register(request)
     for (const difference of [
       { childName: 'Noa' },
       { startDate: other.date },
       { siblings: [{ childName: 'Noa', childAge: 7 }] },
     ]) {
-      const answer = await school.register({ ...request, ...difference })
+      const answer = await fixture.register({ ...request, ...difference })
       expect([answer.status, codeOf(answer)]).toEqual([409, 'id_reused'])
     }
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
-    expect(await school.counts(other.id)).toMatchObject({ held: 0 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await fixture.counts(other.id)).toMatchObject({ held: 0 })
   })
 
   it('answers 400 class_not_offered for a date without a class, with the field', async () => {
     for (const startDate of ['2025-10-03', '2029-07-04']) {
-      const answer = await school.register({ ...requestFor(await school.session()), startDate })
+      const answer = await fixture.register({ ...requestFor(await fixture.session()), startDate })
       expect([answer.status, codeOf(answer), pathsOf(answer)]).toEqual([400, 'class_not_offered', ['startDate']])
     }
   })
@@ -200,7 +208,7 @@ describe('POST /registrations', () => {
     ['a name with a line break', { childName: 'Ivo\r\nBcc: spy@example.net' }, 'childName'],
     ['half a character', { childName: 'Ivo \ud83e' }, 'childName'],
     ['159 characters', { childName: 'a'.repeat(99) + '\u{1f916}'.repeat(60) }, 'childName'],
-    ['an override of the reading direction', { childName: '\u202eovI' }, 'childName'],
+    ['a bidirectional override', { childName: '\u202eovI' }, 'childName'],
     ['an empty list for a name', { childName: [] }, 'childName'],
     ['no email', { email: '' }, 'email'],
     ['an email without a host', { email: 'maren' }, 'email'],
@@ -218,7 +226,7 @@ describe('POST /registrations', () => {
     ['a zip of wide digits', { zipCode: '９４４０１' }, 'zipCode'],
     ['an unknown class', { classType: 'expert' }, 'classType'],
     ['the members’ class', { classType: 'membership' }, 'classType'],
-    ['a date that there is not', { startDate: '2027-02-30' }, 'startDate'],
+    ['a date that does not exist', { startDate: '2027-02-30' }, 'startDate'],
     ['a date with a time', { startDate: '2030-01-01T00:00:00Z' }, 'startDate'],
     ['no date', { startDate: '' }, 'startDate'],
     ['an id that is no UUIDv7', { id: randomUUID() }, 'id'],
@@ -228,24 +236,24 @@ describe('POST /registrations', () => {
     ['no address', { addressLine1: undefined }, 'addressLine1'],
     ['a city of 101 characters', { city: 'a'.repeat(101) }, 'city'],
   ])('answers 400 for %s', async (_, difference, path) => {
-    const session = await school.session()
-    const answer = await school.call('POST', '/registrations', { ...requestFor(session), ...difference })
+    const session = await fixture.session()
+    const answer = await fixture.call('POST', '/registrations', { ...requestFor(session), ...difference })
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     expect(pathsOf(answer)).toContain(path)
-    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0 })
   })
 
   it.each([
     ['as it is', 'Zoë Ann'],
-    ['in small letters', 'zoë ann'],
+    ['in lower case', 'zoë ann'],
     ['without its accent', 'Zoe Ann'],
-    ['with an accent of its own', 'Zoe\u0308 Ann'],
-    ['between blanks', '  Zoë Ann '],
-    ['with more blanks', 'Zoë  \u00a0Ann'],
+    ['with a combining accent', 'Zoe\u0308 Ann'],
+    ['with surrounding spaces', '  Zoë Ann '],
+    ['with more spaces', 'Zoë  \u00a0Ann'],
     ['in wide letters', 'Ｚｏë Ａｎｎ'],
-    ['with what cannot be seen', 'Zo\u200bë Ann'],
-  ])('refuses a child as its own sibling, %s, which would be free, and holds nothing', async (_, childName) => {
-    const session = await school.session()
+    ['with an invisible character', 'Zo\u200bë Ann'],
+  ])('rejects a child as its own (free) sibling, %s, and holds nothing', async (_, childName) => {
+    const session = await fixture.session()
     const request = {
       ...requestFor(session),
       childName: 'Zoë Ann',
@@ -256,14 +264,14 @@ describe('POST /registrations', () => {
       ],
     }
     for (const path of ['/registrations', '/registrations/judge']) {
-      const answer = await school.call('POST', path, request)
+      const answer = await fixture.call('POST', path, request)
       expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
       expect(pathsOf(answer)).toEqual(['siblings.1.childName'])
     }
-    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
-    // Twins have two names, and cousins of one name another age.
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0 })
+    // Twins have different names, and cousins with the same name different ages.
     const other = { ...request, siblings: [{ childName, childAge: 8 }] }
-    expect((await school.call('POST', '/registrations', other)).status).toBe(200)
+    expect((await fixture.call('POST', '/registrations', other)).status).toBe(200)
   })
 
   it.each([
@@ -280,11 +288,11 @@ describe('POST /registrations', () => {
     ],
     ['a form', 'a=b', 'application/x-www-form-urlencoded', 415, 'unsupported_media_type'],
   ])('answers a 4xx for %s', async (_, body, type, status, code) => {
-    const answer = await school.call('POST', '/registrations', body, { 'content-type': type })
+    const answer = await fixture.call('POST', '/registrations', body, { 'content-type': type })
     expect([answer.status, codeOf(answer)]).toEqual([status, code])
   })
 
-  it('keeps unusual names and addresses as they were typed', async () => {
+  it('stores unusual names and addresses as typed', async () => {
     const names = [
       'Zoë Ångström-Łukasiewicz',
       'Nguyễn Thị Ánh',
@@ -304,7 +312,7 @@ describe('POST /registrations', () => {
       '🤖'.repeat(100),
     ]
     for (const name of names) {
-      const session = await school.session()
+      const session = await fixture.session()
       const typed = {
         guardianName: name,
         childName: name,
@@ -316,7 +324,7 @@ describe('POST /registrations', () => {
         state: name,
         zipCode: '02139',
       }
-      const { registrationId } = await school.hold(session, typed)
+      const { registrationId } = await fixture.hold(session, typed)
       const expected = {
         guardianName: name,
         email: typed.email,
@@ -326,14 +334,14 @@ describe('POST /registrations', () => {
         ],
         address: { addressLine1: name, addressLine2: name, city: name, state: name, zipCode: '02139' },
       }
-      expect(await school.read(registrationId)).toMatchObject(expected)
-      expect(await school.told(registrationHeld, registrationId)).toMatchObject([expected])
+      expect(await fixture.read(registrationId)).toMatchObject(expected)
+      expect(await fixture.publishedEvents(registrationHeld, registrationId)).toMatchObject([expected])
     }
   })
 
-  it('trims what surrounds a field', async () => {
-    const session = await school.session()
-    const registration = await school.hold(session, {
+  it('trims the fields', async () => {
+    const session = await fixture.session()
+    const registration = await fixture.hold(session, {
       guardianName: '  Maren Holt ',
       zipCode: '94401 ',
       email: ' maren.holt@example.com ',
@@ -346,17 +354,17 @@ describe('POST /registrations', () => {
   })
 
   it(
-    'sells exactly the last ten seats to two hundred parents who ask two processes at once',
+    'sells exactly the last ten seats to two hundred parents who register concurrently with two processes',
     { timeout: 180_000 },
     async () => {
-      const session = await school.session()
-      const env = { DATABASE_URL: school.service.databaseUrl, NATS_URL: school.bed.nats.url }
+      const session = await fixture.session()
+      const env = { DATABASE_URL: fixture.service.databaseUrl, NATS_URL: fixture.bed.nats.url }
       const processes = await Promise.all([spawnEnrollment(env), spawnEnrollment(env)])
       try {
         const answers = await Promise.all(
           Array.from({ length: 200 }, (_, index) => {
             const request = requestFor(session, { email: `parent-${index}@example.com` })
-            return school.register(request, processes[index % 2]?.url)
+            return fixture.register(request, processes[index % 2]?.url)
           }),
         )
         const held = answers.filter((answer) => answer.status === 200)
@@ -364,32 +372,32 @@ describe('POST /registrations', () => {
         for (const { body } of held) expect(body).toMatchObject({ status: 'held' })
         const refused = answers.filter((answer) => answer.status === 409 && codeOf(answer) === 'class_full')
         expect(refused).toHaveLength(190)
-        expect(await school.counts(session.id)).toMatchObject({ held: 10, sold: 0 })
-        expect(await school.db.$count(registrations, eq(registrations.classSessionId, session.id))).toBe(10)
+        expect(await fixture.counts(session.id)).toMatchObject({ held: 10, sold: 0 })
+        expect(await fixture.db.$count(registrations, eq(registrations.classSessionId, session.id))).toBe(10)
         for (const { body } of held) {
           const { registrationId } = body as Registration
-          await school.bus.seen(registrationHeld, (data) => data.registrationId === registrationId)
+          await fixture.bus.seen(registrationHeld, (data) => data.registrationId === registrationId)
         }
-        expect(school.bus.all(registrationHeld, (data) => data.classSessionId === session.id)).toHaveLength(10)
+        expect(fixture.bus.all(registrationHeld, (data) => data.classSessionId === session.id)).toHaveLength(10)
       } finally {
         await Promise.all(processes.map((process) => process.stop()))
       }
     },
   )
 
-  it('answers 503 where its connection breaks, holds nothing, and serves the next ones', async () => {
-    const session = await school.session()
+  it('answers 503 and holds nothing if its database connection breaks, and then recovers', async () => {
+    const session = await fixture.session()
     const requests = Array.from({ length: 5 }, () => requestFor(session, { email: `${randomUUIDv7()}@example.com` }))
-    const waiting = await school.db.transaction(async (tx) => {
+    const waiting = await fixture.db.transaction(async (tx) => {
       await tx.execute(sql`select 1 from ${classSessions} where id = ${session.id} for update`)
-      const answers = requests.map((request) => school.register(request))
+      const answers = requests.map((request) => fixture.register(request))
       await eventually(async () => {
-        const { rows: blocked } = await school.db.execute(sql`
+        const { rows: blocked } = await fixture.db.execute(sql`
           select pid from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock' and query like '%update class_sessions%'`)
         return blocked.length === requests.length
       })
-      await school.db.execute(sql`
+      await fixture.db.execute(sql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%update class_sessions%'`)
       return Promise.all(answers)
@@ -398,165 +406,165 @@ describe('POST /registrations', () => {
       expect([answer.status, codeOf(answer)]).toEqual([503, 'upstream_unavailable'])
       expect(answer.headers.get('retry-after')).not.toBeNull()
     }
-    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
-    const again = await Promise.all(requests.map((request) => school.register(request)))
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0 })
+    const again = await Promise.all(requests.map((request) => fixture.register(request)))
     expect(again.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200])
-    for (let index = 0; index < 5; index += 1) await school.hold(session)
-    expect(await school.counts(session.id)).toMatchObject({ held: 10 })
+    for (let index = 0; index < 5; index += 1) await fixture.hold(session)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 10 })
   })
 
-  it('publishes each hold once, also one that commits after later ones', async () => {
-    const slow = await school.session()
-    const busy = await school.session({ capacity: 50 })
+  it('publishes each hold once, even one that commits after later ones', async () => {
+    const slow = await fixture.session()
+    const busy = await fixture.session({ capacity: 50 })
     const late = requestFor(slow, { email: `${randomUUIDv7()}@example.com` })
     let pending: Promise<unknown> | undefined
-    await school.db.transaction(async (tx) => {
+    await fixture.db.transaction(async (tx) => {
       await tx.execute(sql`select 1 from ${classSessions} where id = ${slow.id} for update`)
-      pending = school.register(late)
-      await Promise.all(Array.from({ length: 50 }, () => school.hold(busy)))
-      await eventually(() => school.bus.all(registrationHeld, (data) => data.classSessionId === busy.id).length === 50)
+      pending = fixture.register(late)
+      await Promise.all(Array.from({ length: 50 }, () => fixture.hold(busy)))
+      await eventually(() => fixture.bus.all(registrationHeld, (data) => data.classSessionId === busy.id).length === 50)
     })
     expect(await pending).toMatchObject({ status: 200 })
-    await school.bus.seen(registrationHeld, (data) => data.registrationId === late.id)
-    await eventually(async () => (await school.db.$count(outbox, isNull(outbox.publishedAt))) === 0)
-    expect(school.bus.all(registrationHeld, (data) => data.classSessionId === busy.id)).toHaveLength(50)
-    expect(school.bus.all(registrationHeld, (data) => data.registrationId === late.id)).toHaveLength(1)
+    await fixture.bus.seen(registrationHeld, (data) => data.registrationId === late.id)
+    await eventually(async () => (await fixture.db.$count(outbox, isNull(outbox.publishedAt))) === 0)
+    expect(fixture.bus.all(registrationHeld, (data) => data.classSessionId === busy.id)).toHaveLength(50)
+    expect(fixture.bus.all(registrationHeld, (data) => data.registrationId === late.id)).toHaveLength(1)
   })
 })
 
-describe('an id in capital letters', () => {
-  it('is the same registration, in the body and in the address', async () => {
-    const session = await school.session()
+describe('an id in upper case', () => {
+  it('is the same registration, in the body and in the path', async () => {
+    const session = await fixture.session()
     const request = requestFor(session)
-    const shouted = await school.register({ ...request, id: request.id.toUpperCase() })
-    expect(shouted).toMatchObject({ status: 200, body: { registrationId: request.id } })
-    expect((await school.register(request)).body).toEqual(shouted.body)
-    expect(await school.read(request.id.toUpperCase())).toEqual(shouted.body)
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    const upper = await fixture.register({ ...request, id: request.id.toUpperCase() })
+    expect(upper).toMatchObject({ status: 200, body: { registrationId: request.id } })
+    expect((await fixture.register(request)).body).toEqual(upper.body)
+    expect(await fixture.read(request.id.toUpperCase())).toEqual(upper.body)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
   })
 })
 
 describe('POST /registrations with replaces', () => {
-  it('lets the seats of the unpaid one go for the new one, also where they were the last', async () => {
-    const session = await school.session({ capacity: 1 })
-    const old = await school.hold(session)
-    const answer = await school.register(requestFor(session, { city: 'Fresno', replaces: old.registrationId }))
+  it('releases the seats of the unpaid one for the new one, even if they were the last', async () => {
+    const session = await fixture.session({ capacity: 1 })
+    const old = await fixture.hold(session)
+    const answer = await fixture.register(requestFor(session, { city: 'Fresno', replaces: old.registrationId }))
     expect(answer).toMatchObject({ status: 200, body: { status: 'held' } })
-    expect(await school.read(old.registrationId)).toMatchObject({ status: 'expired', heldUntil: null })
-    expect(await school.told(registrationExpired, old.registrationId)).toHaveLength(1)
-    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
+    expect(await fixture.read(old.registrationId)).toMatchObject({ status: 'expired', heldUntil: null })
+    expect(await fixture.publishedEvents(registrationExpired, old.registrationId)).toHaveLength(1)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
   })
 
-  it('keeps the old seats where there are none for the new one', async () => {
-    const [mine, full] = [await school.session(), await school.session({ capacity: 1 })]
-    await school.hold(full, { email: `${randomUUIDv7()}@example.com` })
-    const old = await school.hold(mine)
-    const answer = await school.register(requestFor(full, { replaces: old.registrationId }))
+  it('keeps the old seats if there are none for the new one', async () => {
+    const [mine, full] = [await fixture.session(), await fixture.session({ capacity: 1 })]
+    await fixture.hold(full, { email: `${randomUUIDv7()}@example.com` })
+    const old = await fixture.hold(mine)
+    const answer = await fixture.register(requestFor(full, { replaces: old.registrationId }))
     expect([answer.status, codeOf(answer)]).toEqual([409, 'class_full'])
-    expect(await school.read(old.registrationId)).toEqual(old)
-    expect(await school.told(registrationExpired, old.registrationId)).toEqual([])
+    expect(await fixture.read(old.registrationId)).toEqual(old)
+    expect(await fixture.publishedEvents(registrationExpired, old.registrationId)).toEqual([])
   })
 
-  it('answers the same request again, and holds once', async () => {
-    const session = await school.session()
-    const old = await school.hold(session)
+  it('returns the same for a repeated request, and holds once', async () => {
+    const session = await fixture.session()
+    const old = await fixture.hold(session)
     const request = requestFor(session, { city: 'Fresno', replaces: old.registrationId.toUpperCase() })
-    const answers = await Promise.all(Array.from({ length: 5 }, () => school.register(request)))
+    const answers = await Promise.all(Array.from({ length: 5 }, () => fixture.register(request)))
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { registrationId: request.id } })
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
-    expect(await school.told(registrationExpired, old.registrationId)).toHaveLength(1)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await fixture.publishedEvents(registrationExpired, old.registrationId)).toHaveLength(1)
   })
 
-  it('answers 409 already_paid, and which one, where the old one is paid', async () => {
-    const session = await school.session()
-    const paid = await school.enrol(session)
+  it('answers 409 already_paid with a reference if the old one is paid', async () => {
+    const session = await fixture.session()
+    const paid = await fixture.enroll(session)
     const request = requestFor(session, { city: 'Fresno', replaces: paid.registrationId })
     for (const path of ['/registrations', '/registrations/judge']) {
-      const answer = await school.call('POST', path, request)
+      const answer = await fixture.call('POST', path, request)
       expect(answer).toMatchObject({ status: 409, body: { code: 'already_paid', reference: paid.registrationId } })
     }
-    expect(await school.read(paid.registrationId)).toEqual(paid)
-    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
+    expect(await fixture.read(paid.registrationId)).toEqual(paid)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 
-  it('holds beside one that is not there', async () => {
-    const session = await school.session()
-    expect(await school.register(requestFor(session, { replaces: randomUUIDv7() }))).toMatchObject({ status: 200 })
-    expect(await school.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
+  it('holds seats if the old one does not exist', async () => {
+    const session = await fixture.session()
+    expect(await fixture.register(requestFor(session, { replaces: randomUUIDv7() }))).toMatchObject({ status: 200 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1, sold: 0 })
   })
 
-  it('ends the new hold where the old one was paid all the same, also where it has the last seat', async () => {
-    const session = await school.session({ capacity: 1 })
-    const old = await school.hold(session)
-    const changed = await school.hold(session, { city: 'Fresno', replaces: old.registrationId })
-    await school.pay(old.registrationId)
-    await school.untilStatus(old.registrationId, 'confirmed')
-    expect((await school.read(changed.registrationId)).status).toBe('expired')
-    expect(await school.told(registrationExpired, changed.registrationId)).toHaveLength(1)
-    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
+  it('ends the new hold if the old one was paid after all, even if it has the last seat', async () => {
+    const session = await fixture.session({ capacity: 1 })
+    const old = await fixture.hold(session)
+    const changed = await fixture.hold(session, { city: 'Fresno', replaces: old.registrationId })
+    await fixture.pay(old.registrationId)
+    await fixture.waitForStatus(old.registrationId, 'confirmed')
+    expect((await fixture.read(changed.registrationId)).status).toBe('expired')
+    expect(await fixture.publishedEvents(registrationExpired, changed.registrationId)).toHaveLength(1)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 
-  it('keeps the seats of another date until the new one has its payment page', async () => {
-    const [first, second] = [await school.session({ capacity: 1 }), await school.session({ capacity: 1 })]
-    const old = await school.hold(first)
-    const changed = await school.hold(second, { replaces: old.registrationId })
-    expect(await school.read(old.registrationId)).toEqual(old)
-    expect((await school.call('POST', `/registrations/${old.registrationId}/hold`)).status).toBe(200)
-    await school.checkoutCreated(changed.registrationId)
-    expect((await school.read(old.registrationId)).status).toBe('expired')
-    expect((await school.read(changed.registrationId)).status).toBe('held')
-    expect([await school.counts(first.id), await school.counts(second.id)]).toMatchObject([{ held: 0 }, { held: 1 }])
+  it('keeps seats on another date until the new one has its payment page', async () => {
+    const [first, second] = [await fixture.session({ capacity: 1 }), await fixture.session({ capacity: 1 })]
+    const old = await fixture.hold(first)
+    const changed = await fixture.hold(second, { replaces: old.registrationId })
+    expect(await fixture.read(old.registrationId)).toEqual(old)
+    expect((await fixture.call('POST', `/registrations/${old.registrationId}/hold`)).status).toBe(200)
+    await fixture.checkoutCreated(changed.registrationId)
+    expect((await fixture.read(old.registrationId)).status).toBe('expired')
+    expect((await fixture.read(changed.registrationId)).status).toBe('held')
+    expect([await fixture.counts(first.id), await fixture.counts(second.id)]).toMatchObject([{ held: 0 }, { held: 1 }])
   })
 
-  it('ends the hold of another date with the payment of the new one, whatever is heard of first', async () => {
-    const [first, second] = [await school.session(), await school.session()]
-    const old = await school.hold(first)
-    const changed = await school.hold(second, { replaces: old.registrationId })
-    await school.pay(changed.registrationId)
-    await school.checkoutCreated(changed.registrationId)
-    expect((await school.read(old.registrationId)).status).toBe('expired')
-    expect([await school.counts(first.id), await school.counts(second.id)]).toMatchObject([
+  it('ends a hold on another date when the new one is paid, even if the payment arrives first', async () => {
+    const [first, second] = [await fixture.session(), await fixture.session()]
+    const old = await fixture.hold(first)
+    const changed = await fixture.hold(second, { replaces: old.registrationId })
+    await fixture.pay(changed.registrationId)
+    await fixture.checkoutCreated(changed.registrationId)
+    expect((await fixture.read(old.registrationId)).status).toBe('expired')
+    expect([await fixture.counts(first.id), await fixture.counts(second.id)]).toMatchObject([
       { held: 0, sold: 0 },
       { held: 0, sold: 1 },
     ])
   })
 
-  it('gives the seat back to the old one while the new one has no payment page, and not afterwards', async () => {
-    const session = await school.session({ capacity: 1 })
-    const old = await school.hold(session)
-    const change = async () => school.hold(session, { city: 'Fresno', replaces: old.registrationId })
+  it('returns the seat to the old one while the new one has no payment page, and not afterwards', async () => {
+    const session = await fixture.session({ capacity: 1 })
+    const old = await fixture.hold(session)
+    const change = async () => fixture.hold(session, { city: 'Fresno', replaces: old.registrationId })
     const first = await change()
-    const again = () => school.call('POST', `/registrations/${old.registrationId}/hold`)
+    const again = () => fixture.call('POST', `/registrations/${old.registrationId}/hold`)
     expect(await again()).toMatchObject({ status: 200, body: { status: 'held' } })
-    expect((await school.read(first.registrationId)).status).toBe('expired')
+    expect((await fixture.read(first.registrationId)).status).toBe('expired')
     const second = await change()
-    await school.checkoutCreated(second.registrationId)
+    await fixture.checkoutCreated(second.registrationId)
     const refused = await again()
     expect([refused.status, codeOf(refused)]).toEqual([409, 'already_registered'])
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
   })
 
-  it('never waits for another one for ever: many swaps between two classes at once', async () => {
-    const [one, two] = [await school.session({ capacity: 20 }), await school.session({ capacity: 20 })]
+  it('does not deadlock with many concurrent swaps between two classes', async () => {
+    const [one, two] = [await fixture.session({ capacity: 20 }), await fixture.session({ capacity: 20 })]
     const swaps = Array.from({ length: 16 }, async (_, index) => {
       const [from, to] = index % 2 === 0 ? [one, two] : [two, one]
-      const old = await school.hold(from)
-      const { registrationId } = await school.hold(to, { replaces: old.registrationId })
-      await school.checkoutCreated(registrationId)
+      const old = await fixture.hold(from)
+      const { registrationId } = await fixture.hold(to, { replaces: old.registrationId })
+      await fixture.checkoutCreated(registrationId)
     })
     await Promise.all(swaps)
-    expect([await school.counts(one.id), await school.counts(two.id)]).toMatchObject([{ held: 8 }, { held: 8 }])
+    expect([await fixture.counts(one.id), await fixture.counts(two.id)]).toMatchObject([{ held: 8 }, { held: 8 }])
   })
 })
 
 describe('POST /registrations/judge', () => {
-  const judge = (body: unknown) => school.call('POST', '/registrations/judge', body)
+  const check = (body: unknown) => fixture.call('POST', '/registrations/judge', body)
 
-  it('refuses what holding would refuse, and holds nothing', async () => {
-    const [session, full] = [await school.session(), await school.session({ capacity: 1 })]
+  it('rejects what POST /registrations would reject, and holds nothing', async () => {
+    const [session, full] = [await fixture.session(), await fixture.session({ capacity: 1 })]
     const family = { email: `${randomUUIDv7()}@example.com`, unlessRegistered: true }
-    const held = await school.hold(session, family)
-    await school.hold(full)
+    const held = await fixture.hold(session, family)
+    await fixture.hold(full)
     const requests: [Partial<RequestBody>, string][] = [
       [{ city: 'Fresno' }, 'already_registered'],
       [{ id: held.registrationId, childName: 'Noa' }, 'id_reused'],
@@ -566,55 +574,55 @@ describe('POST /registrations/judge', () => {
     ]
     for (const [difference, code] of requests) {
       const request = requestFor(session, { ...family, ...difference })
-      expect(codeOf(await judge(request))).toBe(code)
-      expect(codeOf(await school.register(request))).toBe(code)
+      expect(codeOf(await check(request))).toBe(code)
+      expect(codeOf(await fixture.register(request))).toBe(code)
     }
-    expect([await school.counts(session.id), await school.counts(full.id)]).toMatchObject([{ held: 1 }, { held: 1 }])
+    expect([await fixture.counts(session.id), await fixture.counts(full.id)]).toMatchObject([{ held: 1 }, { held: 1 }])
   })
 
-  it('says which registration would be answered, and none where a new one would be made', async () => {
-    const session = await school.session({ capacity: 1 })
+  it('returns the existing registration that would be returned, or null for a new one', async () => {
+    const session = await fixture.session({ capacity: 1 })
     const family = { email: `${randomUUIDv7()}@example.com`, unlessRegistered: true }
     const first = requestFor(session, family)
-    expect(await judge(first)).toMatchObject({ status: 200, body: { registrationId: null } })
-    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
-    await school.register(first)
+    expect(await check(first)).toMatchObject({ status: 200, body: { registrationId: null } })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0 })
+    await fixture.register(first)
     for (const same of [first, requestFor(session, family)])
-      expect(await judge(same)).toMatchObject({ status: 200, body: { registrationId: first.id } })
-    // The seat of the one that it replaces is its own.
+      expect(await check(same)).toMatchObject({ status: 200, body: { registrationId: first.id } })
+    // The seat of the replaced registration counts as free.
     const changed = requestFor(session, { ...family, city: 'Fresno', replaces: first.id })
-    expect(await judge(changed)).toMatchObject({ status: 200, body: { registrationId: null } })
-    expect((await school.read(first.id)).status).toBe('held')
+    expect(await check(changed)).toMatchObject({ status: 200, body: { registrationId: null } })
+    expect((await fixture.read(first.id)).status).toBe('held')
   })
 })
 
 describe('POST /registrations with unlessRegistered', () => {
   const mine = () => ({ email: `${randomUUIDv7()}@example.com`, unlessRegistered: true })
 
-  it('answers the registration that stands where it says the very same', async () => {
-    const session = await school.session()
+  it('returns an identical active registration', async () => {
+    const session = await fixture.session()
     const family = mine()
-    const held = await school.hold(session, family)
-    const again = await school.register(requestFor(session, { ...family, email: family.email.toUpperCase() }))
+    const held = await fixture.hold(session, family)
+    const again = await fixture.register(requestFor(session, { ...family, email: family.email.toUpperCase() }))
     expect(again.body).toEqual(held)
-    await school.pay(held.registrationId)
-    const paid = await school.untilStatus(held.registrationId, 'confirmed')
-    expect((await school.register(requestFor(session, family))).body).toEqual(paid)
-    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
+    await fixture.pay(held.registrationId)
+    const paid = await fixture.waitForStatus(held.registrationId, 'confirmed')
+    expect((await fixture.register(requestFor(session, family))).body).toEqual(paid)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 
   it.each([
     ['held', /held for IVO already.*36 minutes/],
     ['confirmed', /IVO is registered for this class and date already/],
   ] as const)(
-    'answers 409 already_registered where the child has a seat that is %s, and names it',
+    'answers 409 already_registered with the field if the child has a seat that is %s',
     async (status, text) => {
-      const session = await school.session()
+      const session = await fixture.session()
       const family = mine()
-      await (status === 'held' ? school.hold(session, family) : school.enrol(session, family))
-      const before = await school.counts(session.id)
+      await (status === 'held' ? fixture.hold(session, family) : fixture.enroll(session, family))
+      const before = await fixture.counts(session.id)
       const other = { ...family, childName: 'Noa', siblings: [{ childName: 'IVO', childAge: 10 }] }
-      const answer = await school.register(requestFor(session, other))
+      const answer = await fixture.register(requestFor(session, other))
       expect([answer.status, codeOf(answer), pathsOf(answer)]).toEqual([
         409,
         'already_registered',
@@ -622,66 +630,66 @@ describe('POST /registrations with unlessRegistered', () => {
       ])
       expect((answer.body as { message: string }).message).toMatch(text)
       expect(JSON.stringify(answer.body)).not.toContain('Alder')
-      expect(await school.counts(session.id)).toEqual(before)
+      expect(await fixture.counts(session.id)).toEqual(before)
     },
   )
 
-  it('takes another child, class, date or family, and one whose seats were let go', async () => {
-    const [one, two] = [await school.session(), await school.session()]
+  it('accepts another child, date or family, and one whose seats were released', async () => {
+    const [one, two] = [await fixture.session(), await fixture.session()]
     const family = mine()
-    const held = await school.hold(one, family)
-    await school.hold(one, { ...family, childName: 'Noa' })
-    await school.hold(two, family)
-    await school.hold(one, mine())
-    await school.call('POST', `/registrations/${held.registrationId}/expire`, {}, adminHeaders)
-    await school.hold(one, { ...family, city: 'Fresno' })
-    expect(await school.counts(one.id)).toMatchObject({ held: 3 })
+    const held = await fixture.hold(one, family)
+    await fixture.hold(one, { ...family, childName: 'Noa' })
+    await fixture.hold(two, family)
+    await fixture.hold(one, mine())
+    await fixture.call('POST', `/registrations/${held.registrationId}/expire`, {}, adminHeaders)
+    await fixture.hold(one, { ...family, city: 'Fresno' })
+    expect(await fixture.counts(one.id)).toMatchObject({ held: 3 })
   })
 
   it('does not count the unpaid one that it replaces', async () => {
-    const session = await school.session()
+    const session = await fixture.session()
     const family = mine()
-    const old = await school.hold(session, family)
-    await school.hold(session, { ...family, city: 'Fresno', replaces: old.registrationId })
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    const old = await fixture.hold(session, family)
+    await fixture.hold(session, { ...family, city: 'Fresno', replaces: old.registrationId })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
   })
 
-  it('holds once for ten tabs that send at once', async () => {
-    const session = await school.session()
+  it('holds once for ten tabs that submit concurrently', async () => {
+    const session = await fixture.session()
     const family = mine()
-    const answers = await Promise.all(Array.from({ length: 10 }, () => school.register(requestFor(session, family))))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.register(requestFor(session, family))))
     expect(new Set(answers.map(({ body }) => (body as Registration).registrationId)).size).toBe(1)
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
   })
 
-  it('left out, every id is a registration of its own', async () => {
-    const session = await school.session()
-    await school.hold(session)
-    await school.hold(session)
-    expect(await school.counts(session.id)).toMatchObject({ held: 2 })
+  it('creates a registration per id if omitted', async () => {
+    const session = await fixture.session()
+    await fixture.hold(session)
+    await fixture.hold(session)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 2 })
   })
 })
 
-describe('a hold that runs out', () => {
-  it('expires, frees its seats once and is told once, and stays on record', async () => {
-    const session = await school.session()
+describe('an overdue hold', () => {
+  it('expires once, releases its seats, is published once, and stays on record', async () => {
+    const session = await fixture.session()
     const email = `ada.lind-${randomUUIDv7()}@example.com`
-    const { registrationId } = await school.hold(session, { email, siblings: [{ childName: 'Noa', childAge: 7 }] })
-    const attemptId = await school.checkoutCreated(registrationId)
-    school.service.context.clock.advance({ minutes: 35, seconds: 50 })
-    school.service.wakeAll()
-    expect((await school.read(registrationId)).status).toBe('held')
-    school.service.context.clock.advance({ seconds: 11 })
-    school.service.wakeAll()
-    const expired = await school.untilStatus(registrationId, 'expired')
+    const { registrationId } = await fixture.hold(session, { email, siblings: [{ childName: 'Noa', childAge: 7 }] })
+    const attemptId = await fixture.checkoutCreated(registrationId)
+    fixture.service.context.clock.advance({ minutes: 35, seconds: 50 })
+    fixture.service.wakeAll()
+    expect((await fixture.read(registrationId)).status).toBe('held')
+    fixture.service.context.clock.advance({ seconds: 11 })
+    fixture.service.wakeAll()
+    const expired = await fixture.waitForStatus(registrationId, 'expired')
     expect(expired.heldUntil).toBeNull()
-    school.service.wakeAll()
-    await school.checkoutExpired(registrationId, attemptId)
-    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 0 })
-    expect(await school.told(registrationExpired, registrationId)).toHaveLength(1)
-    await school.bus.seen(registrationExpired, (data) => data.registrationId === registrationId)
+    fixture.service.wakeAll()
+    await fixture.checkoutExpired(registrationId, attemptId)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 0 })
+    expect(await fixture.publishedEvents(registrationExpired, registrationId)).toHaveLength(1)
+    await fixture.bus.seen(registrationExpired, (data) => data.registrationId === registrationId)
 
-    const { body } = await school.call(
+    const { body } = await fixture.call(
       'GET',
       `/registrations?email=${encodeURIComponent(email.toUpperCase())}`,
       undefined,
@@ -690,70 +698,70 @@ describe('a hold that runs out', () => {
     expect(registrationPageSchema.parse(body).registrations).toEqual([expired])
   })
 
-  it('frees the seats of many sessions in one run, in two processes at once', async () => {
-    const second = await school.bed.start(enrollment, { DATABASE_URL: school.service.databaseUrl })
-    const sessions = await Promise.all(Array.from({ length: 5 }, () => school.session({ capacity: 60 })))
+  it('releases the seats of many sessions in one run, in two concurrent processes', async () => {
+    const second = await fixture.bed.start(enrollment, { DATABASE_URL: fixture.service.databaseUrl })
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => fixture.session({ capacity: 60 })))
     const held = await Promise.all(
-      sessions.flatMap((session) => Array.from({ length: 30 }, () => school.hold(session))),
+      sessions.flatMap((session) => Array.from({ length: 30 }, () => fixture.hold(session))),
     )
-    school.service.context.clock.advance({ minutes: 40 })
+    fixture.service.context.clock.advance({ minutes: 40 })
     second.context.clock.advance({ minutes: 40 })
-    school.service.wakeAll()
+    fixture.service.wakeAll()
     second.wakeAll()
-    for (const { registrationId } of held) await school.untilStatus(registrationId, 'expired')
-    for (const session of sessions) expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 0 })
+    for (const { registrationId } of held) await fixture.waitForStatus(registrationId, 'expired')
+    for (const session of sessions) expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 0 })
     for (const { registrationId } of held)
-      expect(await school.told(registrationExpired, registrationId)).toHaveLength(1)
+      expect(await fixture.publishedEvents(registrationExpired, registrationId)).toHaveLength(1)
     await second.stop()
   })
 })
 
 describe('POST /registrations/:id/expire', () => {
   it('needs the admin secret', async () => {
-    const { registrationId } = await school.hold(await school.session())
+    const { registrationId } = await fixture.hold(await fixture.session())
     for (const headers of [{}, { 'x-admin-secret': 'wrong-secret' }]) {
-      const answer = await school.call('POST', `/registrations/${registrationId}/expire`, {}, headers)
+      const answer = await fixture.call('POST', `/registrations/${registrationId}/expire`, {}, headers)
       expect([answer.status, codeOf(answer)]).toEqual([401, 'admin_secret_invalid'])
     }
-    expect((await school.read(registrationId)).status).toBe('held')
+    expect((await fixture.read(registrationId)).status).toBe('held')
   })
 
-  it('ends a hold now, once', async () => {
-    const session = await school.session()
-    const { registrationId } = await school.hold(session)
+  it('ends a hold immediately, once', async () => {
+    const session = await fixture.session()
+    const { registrationId } = await fixture.hold(session)
     for (let time = 0; time < 2; time += 1) {
-      const answer = await school.call('POST', `/registrations/${registrationId}/expire`, {}, adminHeaders)
+      const answer = await fixture.call('POST', `/registrations/${registrationId}/expire`, {}, adminHeaders)
       expect(answer).toMatchObject({ status: 200, body: { status: 'expired' } })
     }
-    expect(await school.told(registrationExpired, registrationId)).toHaveLength(1)
-    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+    expect(await fixture.publishedEvents(registrationExpired, registrationId)).toHaveLength(1)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0 })
   })
 
-  it('answers 409 for a paid registration, tells what would cancel it, and leaves it as it is', async () => {
-    const session = await school.session()
-    const { registrationId } = await school.enrol(session)
-    const answer = await school.call('POST', `/registrations/${registrationId}/expire`, {}, adminHeaders)
+  it('answers 409 for a paid registration, says how to cancel it, and leaves it unchanged', async () => {
+    const session = await fixture.session()
+    const { registrationId } = await fixture.enroll(session)
+    const answer = await fixture.call('POST', `/registrations/${registrationId}/expire`, {}, adminHeaders)
     expect(answer).toMatchObject({
       status: 409,
       body: { code: 'registration_closed', message: expect.stringContaining('Refunding its payment cancels it') },
     })
-    expect((await school.read(registrationId)).status).toBe('confirmed')
-    expect(await school.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
+    expect((await fixture.read(registrationId)).status).toBe('confirmed')
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 
-  it('answers 404 for one there is not', async () => {
-    const answer = await school.call('POST', `/registrations/${randomUUIDv7()}/expire`, {}, adminHeaders)
+  it('answers 404 for an unknown registration', async () => {
+    const answer = await fixture.call('POST', `/registrations/${randomUUIDv7()}/expire`, {}, adminHeaders)
     expect([answer.status, codeOf(answer)]).toEqual([404, 'registration_not_found'])
   })
 })
 
 describe('POST /registrations/:id/hold', () => {
-  const hold = (id: string) => school.call('POST', `/registrations/${id}/hold`)
-  const expire = (id: string) => school.call('POST', `/registrations/${id}/expire`, {}, adminHeaders)
+  const hold = (id: string) => fixture.call('POST', `/registrations/${id}/hold`)
+  const expire = (id: string) => fixture.call('POST', `/registrations/${id}/expire`, {}, adminHeaders)
 
   it('takes the seats of an expired registration again', async () => {
-    const session = await school.session()
-    const { registrationId } = await school.hold(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
+    const session = await fixture.session()
+    const { registrationId } = await fixture.hold(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
     await expire(registrationId)
     const answer = await hold(registrationId)
     expect(answer).toMatchObject({ status: 200, body: { status: 'held' } })
@@ -763,82 +771,82 @@ describe('POST /registrations/:id/hold', () => {
         .until(heldUntil ?? '')
         .total('minutes'),
     ).toBeGreaterThan(35)
-    expect(await school.counts(session.id)).toMatchObject({ held: 2, sold: 0 })
-    expect(await school.told(registrationHeld, registrationId)).toHaveLength(2)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 2, sold: 0 })
+    expect(await fixture.publishedEvents(registrationHeld, registrationId)).toHaveLength(2)
   })
 
-  it('prolongs a hold that still stands, without another seat', async () => {
-    const session = await school.session()
-    const { registrationId, heldUntil } = await school.hold(session)
-    school.service.context.clock.advance({ minutes: 20 })
+  it('extends an active hold without taking another seat', async () => {
+    const session = await fixture.session()
+    const { registrationId, heldUntil } = await fixture.hold(session)
+    fixture.service.context.clock.advance({ minutes: 20 })
     const answer = await hold(registrationId)
-    const prolonged = (answer.body as Registration).heldUntil
+    const extended = (answer.body as Registration).heldUntil
     expect(
       Temporal.Instant.from(heldUntil ?? '')
-        .until(prolonged ?? '')
+        .until(extended ?? '')
         .total('minutes'),
     ).toBeGreaterThan(19)
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
-    expect(await school.told(registrationHeld, registrationId)).toHaveLength(1)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await fixture.publishedEvents(registrationHeld, registrationId)).toHaveLength(1)
   })
 
-  it('answers 409 class_full when others have the seats now', async () => {
-    const session = await school.session({ capacity: 2 })
-    const { registrationId } = await school.hold(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
+  it('answers 409 class_full if others have taken the seats', async () => {
+    const session = await fixture.session({ capacity: 2 })
+    const { registrationId } = await fixture.hold(session, { siblings: [{ childName: 'Noa', childAge: 7 }] })
     await expire(registrationId)
-    await school.hold(session, { email: `${randomUUIDv7()}@example.com` })
+    await fixture.hold(session, { email: `${randomUUIDv7()}@example.com` })
     const answer = await hold(registrationId)
     expect(answer).toMatchObject({
       status: 409,
       body: { code: 'class_full', message: 'This class is full. Please choose another date.' },
     })
-    expect((await school.read(registrationId)).status).toBe('expired')
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect((await fixture.read(registrationId)).status).toBe('expired')
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
   })
 
-  it('takes them once for five who ask at once', async () => {
-    const session = await school.session()
-    const { registrationId } = await school.hold(session)
+  it('takes the seats once for five concurrent requests', async () => {
+    const session = await fixture.session()
+    const { registrationId } = await fixture.hold(session)
     await expire(registrationId)
     const answers = await Promise.all(Array.from({ length: 5 }, () => hold(registrationId)))
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { status: 'held' } })
-    expect(await school.counts(session.id)).toMatchObject({ held: 1 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
   })
 
   it.each(['held', 'confirmed'] as const)(
-    'answers 409 already_registered where the child has got a seat since by another one that is %s',
+    'answers 409 already_registered if the child has a seat by now through another one that is %s',
     async (status) => {
-      const session = await school.session({ capacity: 2 })
+      const session = await fixture.session({ capacity: 2 })
       const family = { email: `${randomUUIDv7()}@example.com`, unlessRegistered: true }
-      const { registrationId } = await school.hold(session, family)
+      const { registrationId } = await fixture.hold(session, family)
       await expire(registrationId)
-      await (status === 'held' ? school.hold(session, family) : school.enrol(session, family))
-      const before = await school.counts(session.id)
+      await (status === 'held' ? fixture.hold(session, family) : fixture.enroll(session, family))
+      const before = await fixture.counts(session.id)
       const answer = await hold(registrationId)
       expect([answer.status, codeOf(answer)]).toEqual([409, 'already_registered'])
       expect(answer.body).not.toHaveProperty('reference')
-      expect((await school.read(registrationId)).status).toBe('expired')
-      expect(await school.counts(session.id)).toEqual(before)
+      expect((await fixture.read(registrationId)).status).toBe('expired')
+      expect(await fixture.counts(session.id)).toEqual(before)
     },
   )
 
-  it('answers 409 registration_closed for one that is paid', async () => {
-    const { registrationId } = await school.enrol(await school.session())
+  it('answers 409 registration_closed for a paid registration', async () => {
+    const { registrationId } = await fixture.enroll(await fixture.session())
     const answer = await hold(registrationId)
     expect([answer.status, codeOf(answer)]).toEqual([409, 'registration_closed'])
   })
 
   it('answers 400 class_not_offered once the class has begun', async () => {
-    const session = await school.session()
-    const { registrationId } = await school.hold(session)
+    const session = await fixture.session()
+    const { registrationId } = await fixture.hold(session)
     await expire(registrationId)
-    school.service.context.clock.set(session.startsAt)
+    fixture.service.context.clock.set(session.startsAt)
     const answer = await hold(registrationId)
     expect([answer.status, codeOf(answer)]).toEqual([400, 'class_not_offered'])
-    expect(await school.counts(session.id)).toMatchObject({ held: 0 })
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0 })
   })
 
-  it('answers 404 for one there is not, 400 for what is no id', async () => {
+  it('answers 404 for an unknown id, 400 for an invalid one', async () => {
     expect(codeOf(await hold(randomUUIDv7()))).toBe('registration_not_found')
     expect(codeOf(await hold('maren'))).toBe('validation_failed')
   })
@@ -846,22 +854,22 @@ describe('POST /registrations/:id/hold', () => {
 
 describe('GET /registrations', () => {
   it('needs the admin secret', async () => {
-    const answer = await school.call('GET', '/registrations')
+    const answer = await fixture.call('GET', '/registrations')
     expect([answer.status, codeOf(answer)]).toEqual([401, 'admin_secret_invalid'])
   })
 
-  it('pages through all, newest first, each once', async () => {
-    const session = await school.session({ capacity: 5 })
+  it('pages through all registrations, newest first, each once', async () => {
+    const session = await fixture.session({ capacity: 5 })
     const email = `pages-${randomUUIDv7()}@example.com`
     const made = []
-    for (let index = 0; index < 5; index += 1) made.push((await school.hold(session, { email })).registrationId)
+    for (let index = 0; index < 5; index += 1) made.push((await fixture.hold(session, { email })).registrationId)
     const seen: string[] = []
     const sizes: number[] = []
     let cursor: string | null = null
     do {
       const query = `email=${encodeURIComponent(email)}&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`
       const page = registrationPageSchema.parse(
-        (await school.call('GET', `/registrations?${query}`, undefined, adminHeaders)).body,
+        (await fixture.call('GET', `/registrations?${query}`, undefined, adminHeaders)).body,
       )
       seen.push(...page.registrations.map((registration) => registration.registrationId))
       sizes.push(page.registrations.length)
@@ -871,18 +879,18 @@ describe('GET /registrations', () => {
     expect(sizes).toEqual([2, 2, 1])
   })
 
-  it('goes by when they were made, not by the id that a client made up', async () => {
-    const session = await school.session()
+  it('orders by creation time, not by the client’s ids', async () => {
+    const session = await fixture.session()
     const email = `order-${randomUUIDv7()}@example.com`
     const tail = randomUUIDv7().slice(-12)
     const [last, first] = [`ffffffff-ffff-7fff-bfff-${tail}`, `00000000-0000-7000-8000-${tail}`]
     for (const id of [last, first]) {
-      await school.hold(session, { email, id })
-      school.service.context.clock.set(school.service.context.clock.now().add({ seconds: 1 }))
+      await fixture.hold(session, { email, id })
+      fixture.service.context.clock.set(fixture.service.context.clock.now().add({ seconds: 1 }))
     }
     const page = async (query: string) =>
       registrationPageSchema.parse(
-        (await school.call('GET', `/registrations?email=${email}&limit=1${query}`, undefined, adminHeaders)).body,
+        (await fixture.call('GET', `/registrations?email=${email}&limit=1${query}`, undefined, adminHeaders)).body,
       )
     const newest = await page('')
     const oldest = await page(`&cursor=${newest.nextCursor ?? ''}`)
@@ -890,12 +898,17 @@ describe('GET /registrations', () => {
     expect(oldest.nextCursor).toBeNull()
   })
 
-  it('finds those of one status', async () => {
-    const session = await school.session()
+  it('filters by status', async () => {
+    const session = await fixture.session()
     const email = `status-${randomUUIDv7()}@example.com`
-    await school.hold(session, { email })
-    const paid = await school.enrol(session, { email })
-    const { body } = await school.call('GET', `/registrations?status=confirmed&email=${email}`, undefined, adminHeaders)
+    await fixture.hold(session, { email })
+    const paid = await fixture.enroll(session, { email })
+    const { body } = await fixture.call(
+      'GET',
+      `/registrations?status=confirmed&email=${email}`,
+      undefined,
+      adminHeaders,
+    )
     expect(registrationPageSchema.parse(body).registrations).toEqual([paid])
   })
 
@@ -907,7 +920,7 @@ describe('GET /registrations', () => {
     `cursor=2026-99-99T00:00:00.000Z_${randomUUIDv7()}`,
     'status=paid',
   ])('answers 400 for %s', async (query) => {
-    const answer = await school.call('GET', `/registrations?${query}`, undefined, adminHeaders)
+    const answer = await fixture.call('GET', `/registrations?${query}`, undefined, adminHeaders)
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
   })
 })

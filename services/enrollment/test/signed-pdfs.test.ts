@@ -15,7 +15,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { enrollment } from '../src/app.ts'
 import { spawnEnrollment, type EnrollmentProcess } from './processes.ts'
-import { codeOf, School } from './school.ts'
+import { codeOf, EnrollmentFixture } from './fixture.ts'
 
 let bed: TestBed
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const source = fileURLToPath(new URL('..', import.meta.url))
 const typesetting = fileURLToPath(new URL('../../../typesetting', import.meta.url))
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 
-/** A copy of the service without its fonts, which a test may break and mend while it runs. */
+/** A copy of the service without its fonts, which a test can break and repair while it runs. */
 class Copy {
   readonly folder: string
 
@@ -55,7 +55,7 @@ class Copy {
     return join(this.folder, 'src/main.ts')
   }
 
-  bringFonts(): Promise<void> {
+  addFonts(): Promise<void> {
     return symlink(join(typesetting, 'fonts'), join(this.folder, '../typesetting/fonts'))
   }
 
@@ -63,18 +63,18 @@ class Copy {
     return writeFile(join(this.folder, 'src/signed-waiver-worker.ts'), code)
   }
 
-  mendWorker(): Promise<void> {
+  repairWorker(): Promise<void> {
     return cp(join(source, 'src/signed-waiver-worker.ts'), join(this.folder, 'src/signed-waiver-worker.ts'))
   }
 }
 
-/** Families who have paid, in a database that no process works on any more. */
+/** Paid registrations, in a database that no process is using any more. */
 async function paidFamilies(count: number) {
   const service = await bed.start(enrollment)
-  const school = new School(bed, service)
-  const session = await school.session()
+  const fixture = new EnrollmentFixture(bed, service)
+  const session = await fixture.session()
   const families: Registration[] = []
-  for (let index = 0; index < count; index += 1) families.push(await school.enrol(session))
+  for (let index = 0; index < count; index += 1) families.push(await fixture.enroll(session))
   await service.stop()
   const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => {} })
   onTestFinished(() => sql.end({ timeout: 1 }))
@@ -83,10 +83,10 @@ async function paidFamilies(count: number) {
     onTestFinished(() => process.kill())
     return process
   }
-  return { school, families, sql, run }
+  return { fixture, families, sql, run }
 }
 
-const told = ({ registrationId }: Registration) =>
+const signedEvents = ({ registrationId }: Registration) =>
   bed.bus.all(waiverSigned, (data) => data.registrationId === registrationId)
 
 async function pdfOf(process: EnrollmentProcess, waiverId: string) {
@@ -96,33 +96,33 @@ async function pdfOf(process: EnrollmentProcess, waiverId: string) {
 
 describe('a signature whose PDF cannot be made', () => {
   it.each([
-    ['the fonts are missing', async () => {}, (copy: Copy) => copy.bringFonts()],
+    ['the fonts are missing', async () => {}, (copy: Copy) => copy.addFonts()],
     [
       'the thread that makes it dies',
       async (copy: Copy) => {
-        await copy.bringFonts()
+        await copy.addFonts()
         await copy.breakWorker('process.exit(7)')
       },
-      (copy: Copy) => copy.mendWorker(),
+      (copy: Copy) => copy.repairWorker(),
     ],
-  ])('because %s is kept with its evidence, and the PDF follows once that is mended', async (_why, harm, mend) => {
-    const { school, families, sql, run } = await paidFamilies(1)
+  ])('because %s is stored with its evidence, and the PDF follows after the repair', async (_why, damage, repair) => {
+    const { fixture, families, sql, run } = await paidFamilies(1)
     const [family] = families as [Registration]
     const copy = await Copy.make()
-    await harm(copy)
+    await damage(copy)
     const process = await run(copy)
-    const answer = await school.sign(family, {}, process.url)
+    const answer = await fixture.sign(family, {}, process.url)
     expect(answer.status).toBe(200)
     const waiver = waiverSchema.parse(answer.body)
     const path = `/registrations/${family.registrationId}`
-    const after = registrationSchema.parse((await school.call('GET', path, undefined, {}, process.url)).body)
+    const after = registrationSchema.parse((await fixture.call('GET', path, undefined, {}, process.url)).body)
     expect(after).toMatchObject({
       status: 'waiver_signed',
       kit: { status: 'ready' },
       waiver: { waiverId: waiver.waiverId },
     })
     await bed.bus.seen(kitReady, ({ registrationId }) => registrationId === family.registrationId)
-    // It was tried, and is to be tried again.
+    // One attempt was made, and the next one is scheduled.
     await eventually(
       async () => (await sql`select from waivers where pdf_tries > 0 and pdf_due_at > now()`).length === 1,
     )
@@ -135,39 +135,39 @@ describe('a signature whose PDF cannot be made', () => {
       user_agent: 'Mozilla/5.0 (a test)',
       signed_pdf: null,
     })
-    const early = await school.call('GET', `/waivers/${waiver.waiverId}.pdf`, undefined, {}, process.url)
+    const early = await fixture.call('GET', `/waivers/${waiver.waiverId}.pdf`, undefined, {}, process.url)
     expect([early.status, codeOf(early)]).toEqual([409, 'signed_pdf_not_ready'])
     await eventually(async () => {
       const metrics = await (await fetch(`${process.url}/metrics`)).text()
       expect(metrics).toContain('\nsigned_pdfs_pending 1\n')
       return /\nsigned_pdfs_total\{outcome="failed"\} [1-9]/.test(metrics)
     })
-    expect(told(family)).toEqual([])
-    // Signed again meanwhile, it is answered the same.
-    expect(await school.sign(family, {}, process.url)).toMatchObject({ status: 200, body: answer.body })
+    expect(signedEvents(family)).toEqual([])
+    // Signing again in the meantime returns the same.
+    expect(await fixture.sign(family, {}, process.url)).toMatchObject({ status: 200, body: answer.body })
 
-    await mend(copy)
+    await repair(copy)
     const event = await bed.bus.seen(waiverSigned, (data) => data.registrationId === family.registrationId, 30_000)
     expect(event.data).toMatchObject({ waiverId: waiver.waiverId, signedAt: waiver.signedAt })
     const { status, bytes } = await pdfOf(process, waiver.waiverId)
     expect([status, bytes.subarray(0, 5).toString()]).toEqual([200, '%PDF-'])
     await process.stop()
-    expect(told(family)).toHaveLength(1)
+    expect(signedEvents(family)).toHaveLength(1)
   })
 
-  it('because its process was killed while it was made is made by another one, of the document that was shown', async () => {
-    const { school, families, sql, run } = await paidFamilies(1)
+  it('because its process was killed gets its PDF from another process, with the document that was shown', async () => {
+    const { fixture, families, sql, run } = await paidFamilies(1)
     const [family] = families as [Registration]
     const copy = await Copy.make()
-    await copy.bringFonts()
+    await copy.addFonts()
     await copy.breakWorker(`setInterval(() => {}, 1000)`)
     const first = await run(copy)
     const shown = Buffer.from(await (await fetch(`${first.url}/waiver.pdf`)).arrayBuffer())
-    const waiver = waiverSchema.parse((await school.sign(family, {}, first.url)).body)
+    const waiver = waiverSchema.parse((await fixture.sign(family, {}, first.url)).body)
     await eventually(async () => (await sql`select from waivers where pdf_tries = 1`).length === 1)
     await first.kill()
     // The next version shows another document.
-    await copy.mendWorker()
+    await copy.repairWorker()
     await writeFile(join(copy.folder, 'waiver/waiver.pdf'), Buffer.concat([shown, Buffer.from('\n% revised\n')]))
     const second = await run(copy)
     await bed.bus.seen(waiverSigned, (data) => data.registrationId === family.registrationId, 30_000)
@@ -176,17 +176,17 @@ describe('a signature whose PDF cannot be made', () => {
     expect(sha256).toBe(waiver.documentSha256)
     expect(await sql`select from waiver_documents where sha256 = ${waiver.documentSha256}`).toHaveLength(1)
     await second.stop()
-    expect(told(family)).toHaveLength(1)
+    expect(signedEvents(family)).toHaveLength(1)
   })
 
-  it('keeps no other from its turn, and is told of once by two processes', async () => {
-    const { school, families, sql, run } = await paidFamilies(4)
-    const [hopeless, ...others] = families as [Registration, ...Registration[]]
+  it('does not block others, which two processes publish once', async () => {
+    const { fixture, families, sql, run } = await paidFamilies(4)
+    const [broken, ...others] = families as [Registration, ...Registration[]]
     const [one, two] = [await run(), await run()]
-    // Of a document that is not there.
+    // Refers to a document that does not exist.
     for (const [index, family] of families.entries()) {
-      expect((await school.sign(family, {}, (index % 2 === 0 ? one : two).url)).status).toBe(200)
-      if (family === hopeless) {
+      expect((await fixture.sign(family, {}, (index % 2 === 0 ? one : two).url)).status).toBe(200)
+      if (family === broken) {
         await sql`update waivers set document_sha256 = 'gone', signed_pdf = null, pdf_due_at = now() - interval '1 day'
           where registration_id = ${family.registrationId}`
       }
@@ -195,28 +195,28 @@ describe('a signature whose PDF cannot be made', () => {
       await bed.bus.seen(waiverSigned, (data) => data.registrationId === registrationId)
     }
     await Promise.all([one.stop(), two.stop()])
-    for (const family of others) expect(told(family)).toHaveLength(1)
+    for (const family of others) expect(signedEvents(family)).toHaveLength(1)
   })
 })
 
 describe('a signature of long names in many scripts', () => {
-  it('sent many times at once is made a PDF of once, and nobody waits for that', async () => {
+  it('sent many times concurrently gets one PDF, without blocking other requests', async () => {
     const service = await bed.start(enrollment)
-    const school = new School(bed, service)
+    const fixture = new EnrollmentFixture(bed, service)
     const scripts = '张伟Nguyễn Ánh عليعدي한글さくらअनिताஅனிதாଅନିତାഅനിതཆེན་མོ🤖'
     const name = (index: number) => `${index}${scripts.repeat(3)}`.slice(0, 60)
     const siblings = Array.from({ length: 9 }, (_, index) => ({ childName: name(index), childAge: 9 }))
-    const family = await school.enrol(await school.session(), { siblings, guardianName: name(10) })
-    const answers = await Promise.all(Array.from({ length: 20 }, () => school.sign(family)))
+    const family = await fixture.enroll(await fixture.session(), { siblings, guardianName: name(10) })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.sign(family)))
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: answers[0]?.body })
     const { waiverId } = waiverSchema.parse(answers[0]?.body)
     let answeredMeanwhile = 0
     while ((await fetch(`${service.url}/waivers/${waiverId}.pdf`)).status === 409) {
-      await school.call('GET', '/available-slots')
+      await fixture.call('GET', '/available-slots')
       answeredMeanwhile += 1
     }
     expect(answeredMeanwhile).toBeGreaterThan(5)
-    await school.untilTold(waiverSigned, family.registrationId)
+    await fixture.waitForEvents(waiverSigned, family.registrationId)
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     expect(metrics).toContain('\nsigned_pdfs_total{outcome="made"} 1\n')
     expect(metrics).not.toContain('signed_pdfs_total{outcome="failed"}')

@@ -26,7 +26,7 @@ function signature(names: string[]): Signature {
 }
 
 describe('the waiver document', () => {
-  it('is read by screen readers as its page is: each part by what it is, in order, and no word more', async () => {
+  it('has a structure tree for screen readers with each part in order and no other words', async () => {
     const { blocks, pdf } = waiverDocument()
     const { text, parts, ...rest } = await readTaggedPdf(pdf)
     expect(rest).toEqual({ title: titleOfWaiver, language: 'en-US', displaysTitle: true, isMarked: true, untagged: '' })
@@ -43,7 +43,7 @@ describe('the waiver document', () => {
 })
 
 describe('a signed waiver', () => {
-  it('is read by screen readers from the agreement to the signature, each fact with its name', async () => {
+  it('has a structure tree from the agreement to the signature, with each fact’s name', async () => {
     const shown = await readTaggedPdf(waiverDocument().pdf)
     const names = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(99)}`)
     for (const children of [['Ivo'], ['अनिता शर्मा', 'עדי לוי'], names]) {

@@ -1,7 +1,7 @@
 /**
- * Writes the waiver's PDF beside this file. The result is kept under version control: what parents are shown, and what
- * its fingerprint in a signature stands for, must not depend on the versions of a font or of a library. Where the file changes
- * and the words do not, the one before is kept as well, in `waiver-document.ts`: whoever has read that one can sign it.
+ * Writes the waiver's PDF beside this file. The result is under version control, because the shown document and its hash in
+ * signatures must not depend on the versions of a font or library. If the file changes but its words do not, the previous one
+ * stays in `waiver-document.ts`, so that those who have read it can sign it.
  */
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
@@ -21,7 +21,7 @@ const doc = new PdfKit({
   size: 'LETTER',
   margins: { top: 54, bottom: 60, left: margin, right: margin },
   bufferPages: true,
-  // The oldest version that every kind of tag below is in.
+  // The oldest version with every kind of tag used below.
   pdfVersion: '1.5',
   tagged: true,
   lang: 'en-US',
@@ -37,11 +37,11 @@ doc.registerFont('strong', bold.bytes)
 const output = createWriteStream(fileURLToPath(new URL('waiver.pdf', import.meta.url)))
 doc.pipe(output)
 
-/** What screen readers go by: each part is added when it is drawn, so that they read in this order. */
+/** The structure tree for screen readers: each part is added when it is drawn, so that they read in this order. */
 const structure = doc.struct('Document')
 doc.addStructure(structure)
 
-/** Draws what is no part of the text: screen readers leave it out. */
+/** Draws decoration, which screen readers skip. */
 function decorate(type: 'Layout' | 'Pagination', draw: () => void): void {
   doc.markContent('Artifact', { type })
   draw()
@@ -53,7 +53,7 @@ const paragraphs = () => doc.font('text', 9.25).fillColor(ink)
 
 const draw: Record<WaiverBlock['kind'], (lines: string[]) => void> = {
   company([text = '']) {
-    // Spaced letters would be read out one by one.
+    // Letter spacing would make screen readers spell the letters.
     const write = () => doc.font('strong', 9).fillColor(signal).text(text.toUpperCase(), margin, doc.y)
     structure.add(doc.struct('P', {}, write))
     doc.moveDown(0.4)
@@ -77,7 +77,7 @@ const draw: Record<WaiverBlock['kind'], (lines: string[]) => void> = {
     doc.moveDown(0.7)
   },
   heading([text = '']) {
-    // It stays with the first lines of its section.
+    // Keeps the heading with the first lines of its section.
     if (doc.y > 792 - 60 - 50) doc.addPage()
     doc.moveDown(0.55)
     structure.add(

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A passkey's authenticator in software, which can also cheat. */
+/** A software authenticator for passkeys, which can also tamper with its responses. */
 export function makeAuthenticator() {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
@@ -15,11 +15,11 @@ export function makeAuthenticator() {
       Buffer.from('225820', 'hex'),
       Buffer.from(y, 'base64url'),
     ]).toString('base64url'),
-    /** Answers a request. `cheat` replaces what an honest authenticator or browser would say. */
+    /** Responds to a request. `tamper` replaces values of an honest authenticator or browser. */
     answer(
       options: { challenge: string; rpId?: string },
       origin: string,
-      cheat: {
+      tamper: {
         rpId?: string
         challenge?: string
         counter?: number
@@ -28,27 +28,27 @@ export function makeAuthenticator() {
         id?: string
       } = {},
     ): string {
-      counter = cheat.counter ?? counter + 1
-      const flags = cheat.verified === false ? 0x01 : 0x05
+      counter = tamper.counter ?? counter + 1
+      const flags = tamper.verified === false ? 0x01 : 0x05
       const bytes = Buffer.alloc(5)
       bytes.writeUInt8(flags)
       bytes.writeUInt32BE(counter, 1)
       const rpIdHash = createHash('sha256')
-        .update(cheat.rpId ?? options.rpId ?? '')
+        .update(tamper.rpId ?? options.rpId ?? '')
         .digest()
       const authenticatorData = Buffer.concat([rpIdHash, bytes])
       const clientData = Buffer.from(
         JSON.stringify({
-          type: cheat.type ?? 'webauthn.get',
-          challenge: cheat.challenge ?? options.challenge,
+          type: tamper.type ?? 'webauthn.get',
+          challenge: tamper.challenge ?? options.challenge,
           origin,
           crossOrigin: false,
         }),
       )
       const signed = Buffer.concat([authenticatorData, createHash('sha256').update(clientData).digest()])
       return JSON.stringify({
-        id: cheat.id ?? id,
-        rawId: cheat.id ?? id,
+        id: tamper.id ?? id,
+        rawId: tamper.id ?? id,
         type: 'public-key',
         clientExtensionResults: {},
         response: {

@@ -3,8 +3,8 @@ import { eventually } from '@robokids/test/bed'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { identity } from '../src/app.ts'
-import { openFrontDesk, publicClient, settings, type FrontDesk, type Json } from './front-desk.ts'
-import { signInsAt, tokensOf, type Answer } from './sign-ins.ts'
+import { startIdentity, publicClient, settings, type IdentityFixture, type Json } from './fixture.ts'
+import { signInClient, tokensOf, type Answer } from './sign-in-client.ts'
 import { deviceVerifier, startSrp } from './srp-client.ts'
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
@@ -12,21 +12,21 @@ const [sealedFirst, derivedFirst] = [key('old'), key('old')]
 const [sealedNext, derivedNext] = [key('new'), key('new')]
 const under = (SEALING_KEYS: string, MAC_KEYS: string) => ({ SEALING_KEYS, MAC_KEYS })
 
-let desk: FrontDesk
+let fixture: IdentityFixture
 beforeAll(async () => {
-  desk = await openFrontDesk({ EVEN_ANSWER_MS: '1', ...under(sealedFirst, derivedFirst) })
+  fixture = await startIdentity({ EVEN_ANSWER_MS: '1', ...under(sealedFirst, derivedFirst) })
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
 const start = (keys: Record<string, string>) =>
-  desk.bed.start(identity, { ...settings, EVEN_ANSWER_MS: '1', DATABASE_URL: desk.service.databaseUrl, ...keys })
+  fixture.bed.start(identity, { ...settings, EVEN_ANSWER_MS: '1', DATABASE_URL: fixture.service.databaseUrl, ...keys })
 type Process = Awaited<ReturnType<typeof start>>
 
 const deviceSecret = 'a secret of the device'
 
 /** Calls one process. */
 const callAt =
-  (url: string): FrontDesk['call'] =>
+  (url: string): IdentityFixture['call'] =>
   async (operation, input) => {
     const headers = { 'x-amz-target': `AWSCognitoIdentityProviderService.${operation}` }
     const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(input) })
@@ -34,51 +34,51 @@ const callAt =
   }
 
 describe('keys', () => {
-  it('that are gone make of a browser that was known one that is new, and keep nobody out', async () => {
-    const { username } = await desk.member()
-    const known = signInsAt(desk)
+  it('that were removed make a known browser a new one, and lock nobody out', async () => {
+    const { username } = await fixture.member()
+    const known = signInClient(fixture)
     const { AccessToken, NewDeviceMetadata } = (await known.byPassword(username)).body['AuthenticationResult']
     const { DeviceKey: DEVICE_KEY, DeviceGroupKey } = NewDeviceMetadata as Record<string, string>
     const DeviceSecretVerifierConfig = deviceVerifier(DeviceGroupKey ?? '', DEVICE_KEY ?? '', deviceSecret)
     const confirm = { AccessToken, DeviceKey: DEVICE_KEY, DeviceSecretVerifierConfig }
-    expect((await desk.call('ConfirmDevice', confirm)).status).toBe(200)
-    // The app clients that have a secret are sealed as well: this pool's public one has none.
+    expect((await fixture.call('ConfirmDevice', confirm)).status).toBe(200)
+    // App clients' secrets are sealed as well, but this pool's public client has none.
     const without = await start(under(sealedNext, derivedFirst))
-    const at = signInsAt({ ...desk, call: callAt(without.url) })
+    const at = signInClient({ ...fixture, call: callAt(without.url) })
     const refused = await at.byPassword(username, { DEVICE_KEY: DEVICE_KEY ?? '' })
     expect(refused.body).toEqual({ __type: 'ResourceNotFoundException', message: 'Device does not exist.' })
     await without.stop()
   })
 
-  it('are replaced while two processes are at work: nothing fails, and the old ones are needed for nothing any more', async () => {
+  it('are replaced while two processes run: nothing fails, and the old ones are not needed any more', async () => {
     const [first, second] = [
       await start(under(sealedFirst, derivedFirst)),
       await start(under(sealedFirst, derivedFirst)),
     ]
     const processes: [Process, Process] = [first, second]
     let turn = 0
-    const atWork = new Map<string, number>()
-    // Each request comes to another of the two than the one before.
-    const either: FrontDesk = {
-      ...desk,
+    const inUse = new Map<string, number>()
+    // Requests alternate between the two.
+    const either: IdentityFixture = {
+      ...fixture,
       call: async (operation, input) => {
         const { url } = processes[++turn % 2]!
-        atWork.set(url, (atWork.get(url) ?? 0) + 1)
+        inUse.set(url, (inUse.get(url) ?? 0) + 1)
         try {
           return await callAt(url)(operation, input)
         } finally {
-          atWork.set(url, (atWork.get(url) ?? 0) - 1)
+          inUse.set(url, (inUse.get(url) ?? 0) - 1)
         }
       },
     }
-    const at = signInsAt(either)
-    const now = () => desk.service.context.clock.now()
+    const at = signInClient(either)
+    const now = () => fixture.service.context.clock.now()
     const good = (answer: Answer): Answer => {
       expect(answer).toMatchObject({ status: 200 })
       return answer
     }
 
-    const { username } = await desk.member()
+    const { username } = await fixture.member()
     const signedIn = tokensOf(good(await at.byPassword(username))) as unknown as {
       AccessToken: string
       RefreshToken: string
@@ -93,16 +93,16 @@ describe('keys', () => {
       }),
     )
     const withAuthenticator = await Array.fromAsync({ length: 5 }, async () => {
-      const person = await desk.member()
+      const person = await fixture.member()
       return { ...person, secret: await at.withAuthenticator(person.userId) }
     })
 
     const ways = {
       async byDevice() {
         const srp = startSrp()
-        const asked = good(await at.byPassword(username, { DEVICE_KEY: DeviceKey }))
+        const challenged = good(await at.byPassword(username, { DEVICE_KEY: DeviceKey }))
         const own = { USERNAME: username, DEVICE_KEY: DeviceKey }
-        const begun = good(await at.answer('DEVICE_SRP_AUTH', asked, { ...own, SRP_A: srp.A }))
+        const begun = good(await at.answer('DEVICE_SRP_AUTH', challenged, { ...own, SRP_A: srp.A }))
         const who = { group: DeviceGroupKey, user: DeviceKey, password: deviceSecret, now: now() }
         const proof = srp.answer(begun.body['ChallengeParameters'], who)
         expect(tokensOf(good(await at.answer('DEVICE_PASSWORD_VERIFIER', begun, { ...own, ...proof })))).toBeDefined()
@@ -115,12 +115,12 @@ describe('keys', () => {
         good(await either.call('GetUser', { AccessToken: tokens['AccessToken'] }))
       },
     }
-    /** An authenticator's code works once: each person signs in once. */
+    /** An authenticator's code works once, so each user signs in once. */
     async function byAuthenticator() {
       const { username: name, secret } = withAuthenticator.pop()!
       const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now().epochMilliseconds })
-      const asked = good(await at.byPassword(name))
-      good(await at.answer('SOFTWARE_TOKEN_MFA', asked, { USERNAME: name, SOFTWARE_TOKEN_MFA_CODE: code }))
+      const challenged = good(await at.byPassword(name))
+      good(await at.answer('SOFTWARE_TOKEN_MFA', challenged, { USERNAME: name, SOFTWARE_TOKEN_MFA_CODE: code }))
     }
 
     let over = false
@@ -133,10 +133,10 @@ describe('keys', () => {
         }
       }),
     )
-    // Told by whoever waits next.
+    // The next await reports it.
     load.catch(() => {})
-    /** Goes on while `work` does, and until everything has been done once more. @throws what went wrong meanwhile */
-    async function beside(work: () => Promise<unknown>): Promise<void> {
+    /** Runs `work` under load, and waits for one more round of everything. @throws any error of the load */
+    async function duringLoad(work: () => Promise<unknown>): Promise<void> {
       await Promise.race([load, work()])
       const before = { ...rounds }
       const isDone = (way: keyof typeof ways) => rounds[way] > before[way]
@@ -145,11 +145,11 @@ describe('keys', () => {
     }
     async function rollTo(keys: Record<string, string>): Promise<void> {
       for (const place of [0, 1] as const) {
-        await beside(async () => {
+        await duringLoad(async () => {
           const before = processes[place]
           processes[place] = await start(keys)
-          // As a load balancer does: it is given nothing more, and ends what it has.
-          await eventually(() => !atWork.get(before.url))
+          // As a load balancer does: it gets no new requests, and finishes the current ones.
+          await eventually(() => !inUse.get(before.url))
           await before.stop()
         })
       }
@@ -158,18 +158,18 @@ describe('keys', () => {
 
     try {
       await byAuthenticator()
-      const reset = await desk.member()
+      const reset = await fixture.member()
       good(await either.call('ForgotPassword', { ClientId: publicClient, Username: reset.username }))
-      const ConfirmationCode = await desk.codeFor(reset.email, 1)
+      const ConfirmationCode = await fixture.codeFor(reset.email, 1)
 
-      // First every process knows the new ones, then they are used.
+      // First add the new keys to every process, then use them.
       await rollTo(under(`${sealedFirst},${sealedNext}`, `${derivedFirst},${derivedNext}`))
       await rollTo(under(`${sealedNext},${sealedFirst}`, `${derivedNext},${derivedFirst}`))
       const confirm = { ClientId: publicClient, Username: reset.username, ConfirmationCode, Password: 'Robot-2031!' }
       good(await either.call('ConfirmForgotPassword', confirm))
 
       let left = Infinity
-      await beside(async () => {
+      await duringLoad(async () => {
         const headers = { 'x-admin-secret': processes[0].context.config.ADMIN_SECRET }
         while (left > 0) {
           const answer = await fetch(`${processes[0].url}/admin/reseal`, { method: 'POST', headers })

@@ -1,6 +1,6 @@
 import { createDiffieHellmanGroup, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
-/** A client of Secure Remote Password, written by the protocol's description alone. */
+/** An independent client of Secure Remote Password, written from the protocol's description. */
 
 export const prime = BigInt(`0x${createDiffieHellmanGroup('modp15').getPrime('hex')}`)
 
@@ -40,7 +40,7 @@ export function startSrp() {
   const A = power(2n, a)
   return {
     A: A.toString(16),
-    /** What answers a PASSWORD_VERIFIER or DEVICE_PASSWORD_VERIFIER challenge. `group` is the pool's name or the device's group. */
+    /** The responses to a PASSWORD_VERIFIER or DEVICE_PASSWORD_VERIFIER challenge. `group` is the pool's name or the device's group. */
     answer(
       { SALT = '', SRP_B = '', SECRET_BLOCK = '' }: Record<string, string>,
       { group, user, password, now }: { group: string; user: string; password: string; now: Temporal.Instant },
@@ -67,7 +67,7 @@ export function startSrp() {
   }
 }
 
-/** What a device is confirmed with. */
+/** The verifier for confirming a device. */
 export function deviceVerifier(group: string, key: string, secret: string) {
   const salt = number(randomBytes(16))
   const x = number(hash(pad(salt), hash(Buffer.from(`${group}${key}:${secret}`))))

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { CodeMedium } from '@robokids/contracts/identity'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
@@ -70,5 +70,6 @@ export async function enqueueMail<Kind extends keyof MailData>(
     now,
   )
   for (const mail of inserted) await retryEarlier(tx, mail, now)
-  for (const medium of new Set(requests.map((request) => request.medium ?? 'EMAIL'))) await wake(tx, jobNames[medium])
+  for (const medium of new Set(requests.map((request) => request.medium ?? 'EMAIL')))
+    await wakeJob(tx, jobNames[medium])
 }

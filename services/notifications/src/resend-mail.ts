@@ -1,5 +1,5 @@
 import type { Mail } from '@robokids/contracts/notifications'
-import { wake } from '@robokids/runtime/db'
+import { wakeJob } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
@@ -44,7 +44,7 @@ export async function resendMail(mailId: string, context: Context<Config>): Prom
       .set(mail.status === 'pending' ? { nextTryAt } : resent)
       .where(eq(mails.id, mailId))
       .returning()
-    await wake(tx, jobNames[mail.medium])
+    await wakeJob(tx, jobNames[mail.medium])
     return toMail(changed)
   })
 }

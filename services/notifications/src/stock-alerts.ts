@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { emailKey } from '@robokids/contracts/fields'
 import type { StockAlert, RequestStockAlert } from '@robokids/contracts/shop'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, inArray, isNotNull, lt, ne } from 'drizzle-orm'
@@ -105,7 +105,7 @@ export async function recordProductChange(
       and(eq(stockAlerts.sku, sku), eq(stockAlerts.status, 'confirmed'), inArray(stockAlerts.askedState, askedStates)),
     )
     .returning({ id: stockAlerts.id })
-  if (marked.length > 0) await wake(tx, 'enqueue-stock-alerts')
+  if (marked.length > 0) await wakeJob(tx, 'enqueue-stock-alerts')
 }
 
 /** Enqueues the marked alerts, in batches because one product can have thousands. */

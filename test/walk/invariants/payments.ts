@@ -1,7 +1,8 @@
+import type { RegisterBody } from '@robokids/contracts/bff'
 import { emailKey } from '@robokids/contracts/fields'
 import { chargesOf, type ProviderCharge } from '../provider.ts'
 import { Violation } from '../violation.ts'
-import type { Page, Purchase, Walk } from '../walk.ts'
+import type { Asker, Page, Purchase, Walk } from '../walk.ts'
 
 interface Row {
   id: string
@@ -129,7 +130,20 @@ function isSamePurchase(walk: Walk, one: Purchase, other: Purchase): boolean {
   if (one.kind === 'order' && other.kind === 'order') return one.cart === other.cart
   if (one.kind === 'membership' && other.kind === 'membership')
     return one.email === other.email && walk.isMadeBy(one.by, other)
+  if (one.kind === 'registration' && other.kind === 'registration')
+    return one.id === other.id || (isOneRequester(one.by, other.by) && isSameSeat(one.body, other.body))
   return one.id === other.id
+}
+
+/** What one requester may do is known to another only if they share the account and the browser. */
+const isOneRequester = (one: Asker, other: Asker) => one.account === other.account && one.browser === other.browser
+
+const childrenOf = ({ childName, siblings = [] }: RegisterBody) => [childName, ...siblings.map((one) => one.childName)]
+
+/** Whether two forms ask a seat in the same class for the same child. */
+function isSameSeat(one: RegisterBody, other: RegisterBody): boolean {
+  const isSameClass = one.classType === other.classType && one.startDate === other.startDate
+  return isSameClass && one.email === other.email && childrenOf(one).some((child) => childrenOf(other).includes(child))
 }
 
 /** An opened page that can be paid has its seats held, and no second such page exists. For a settled system. */

@@ -138,6 +138,17 @@ export const registrationOperations = [
     },
   }),
 
+  operation('register the same child again', {
+    weight: 2,
+    args: fc.record({ which: small, browser: fc.nat(1) }),
+    possible: (walk) => walk.registrations.length > 0,
+    run(walk, { which, browser }) {
+      const { family, body } = pick(walk.registrations, which)
+      const { replaces: _, ...again } = body
+      return send(walk, family, pick(family.browsers, browser), { ...again, id: randomUUIDv7() })
+    },
+  }),
+
   operation('hold a seat again and pay', {
     weight: 4,
     args: fc.record({ which: small, browser: fc.nat(1) }),

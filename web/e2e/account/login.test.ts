@@ -13,7 +13,7 @@ const bodiesOf = (path: RegExp) => site.api.callsOf('POST', path).map(({ body })
 const begun = () => bodiesOf(/^\/api\/auth\/sign-in$/)
 const answered = () => bodiesOf(/^\/api\/auth\/sign-in\/answer$/)
 
-/** The first form leads to this step, and each answer to the next one; after the last the person is signed in. */
+/** The first form leads to the first step, and each answer to the next; after the last the user is signed in. */
 function lead(...steps: (SignInStep | { step: string; options?: object })[]) {
   const [first, ...later] = steps
   let at = 0
@@ -40,7 +40,7 @@ async function loggedIn(page: Page, text = '✅ Logged in.') {
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
 describe('the login', () => {
-  it('says so, and goes on to the profile', async () => {
+  it('confirms the login, and continues to the profile', async () => {
     const page = await site.open()
     await logIn(page)
     await loggedIn(page)
@@ -49,7 +49,7 @@ describe('the login', () => {
     expect(new URL(page.url()).pathname).not.toBe('/membership/login')
   })
 
-  it('says nothing more of a field once it is corrected', async () => {
+  it('clears the error of a field once it is corrected', async () => {
     const page = await site.open()
     await page.goto('/membership/login')
     await press(page, 'Log In')
@@ -87,7 +87,7 @@ describe('the login', () => {
     expect(await passwordField(page).getAttribute('type')).toBe('text')
   })
 
-  it('says what to do about a refusal that does not say it', async () => {
+  it('says how to proceed after an error that does not say it', async () => {
     const page = await site.open()
     const exceeded = refusal('NotAuthorizedException', 'Password attempts exceeded')
     site.api.on('POST /api/auth/sign-in', () => exceeded)
@@ -128,7 +128,7 @@ describe('the login', () => {
     await loggedIn(page)
   })
 
-  it('refuses a second person, in the specified words', async () => {
+  it('rejects a second login, in the specified words', async () => {
     const page = await site.open()
     site.api.on('POST /api/auth/sign-in', () => {
       site.api.accounts.user = maren
@@ -142,7 +142,7 @@ describe('the login', () => {
     expect(site.api.callsOf('POST', /sign-out$/)).toHaveLength(1)
   })
 
-  it('takes the form to a phone keyboard and a password manager', async () => {
+  it('has the attributes for phone keyboards and password managers', async () => {
     const page = await site.open()
     await page.goto('/membership/login')
     expect(await page.getByLabel('Email').getAttribute('autocomplete')).toBe('username')
@@ -156,8 +156,8 @@ describe('the login', () => {
   })
 })
 
-describe('what the browser has filled in before the script is there', () => {
-  /** A page whose script waits until the browser has filled in what it has kept. */
+describe('values that the browser has filled in before hydration', () => {
+  /** A page whose script waits until the browser has filled in saved values. */
   async function openFilled(path: string, kept: Record<string, string>): Promise<Page> {
     const page = await site.open()
     const { promise: filled, resolve: letScriptsGo } = Promise.withResolvers<void>()
@@ -178,7 +178,7 @@ describe('what the browser has filled in before the script is there', () => {
     return page
   }
 
-  it('stays in the login, which it is sent from', async () => {
+  it('stay in the login form, and are sent', async () => {
     const page = await openFilled('/membership/login', { email: member.email, password: goodPassword })
     await eventually(() => passwordField(page).inputValue()).toBe(goodPassword)
     expect(await page.getByLabel('Email').inputValue()).toBe(member.email)
@@ -188,7 +188,7 @@ describe('what the browser has filled in before the script is there', () => {
     expect(begun()).toEqual([{ email: member.email, password: goodPassword }])
   })
 
-  it('stays in the registration of a membership, all of it', async () => {
+  it('all stay in the membership registration', async () => {
     const { email, given_name, family_name, zip } = member
     const page = await openFilled('/membership/register', { given_name, family_name, email, zip })
     const draft = () => page.evaluate(() => JSON.parse(sessionStorage.getItem('membershipDraft') ?? '{}'))
@@ -227,7 +227,7 @@ describe('the steps of a sign-in', () => {
     expect(answered().at(-1)).toEqual({ answer: '123456', trust: true })
   })
 
-  it('sends a new code by going the same way again, and goes another way', async () => {
+  it('sends a new code by replaying the sign-in, and offers another factor', async () => {
     const page = await site.open()
     lead(stepOf('CONTINUE_SIGN_IN_WITH_MFA_SELECTION'), stepOf('CONFIRM_SIGN_IN_WITH_SMS_CODE'))
     await logIn(page)
@@ -242,7 +242,7 @@ describe('the steps of a sign-in', () => {
     expect(answered().at(-1)).toEqual({ answer: 'TOTP' })
   })
 
-  it('asks for another second step of the account in place of the one that is asked first, and back', async () => {
+  it('offers another second step in place of the first one, and back', async () => {
     const page = await site.open()
     const delivery = { medium: 'SMS', destination: '+*******0123' }
     const text = { step: 'CONFIRM_SIGN_IN_WITH_SMS_CODE', delivery, others: ['TOTP'] }
@@ -265,7 +265,7 @@ describe('the steps of a sign-in', () => {
     ])
   })
 
-  it('asks for a new password, and for what the account lacks', async () => {
+  it('asks for a new password, and for missing attributes', async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED'))
     await logIn(page)
@@ -285,7 +285,7 @@ describe('the steps of a sign-in', () => {
     expect(answered().at(-1)).toEqual({ answer: 'Robot-2031!', attributes: { given_name: 'Maren' } })
   })
 
-  it('knows the new-password step by its short name as well', async () => {
+  it('accepts the short name of the new-password step', async () => {
     const page = await site.open()
     lead({ step: 'CONFIRM_SIGN_IN_WITH_NEW_PASSWORD' })
     await logIn(page)
@@ -305,7 +305,7 @@ describe('the steps of a sign-in', () => {
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
   })
 
-  it('lets one choose the first factor, once each, and gives the password then', async () => {
+  it('offers each first factor once, and then asks for the password', async () => {
     const page = await site.open()
     lead(stepOf('CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION'), stepOf('CONFIRM_SIGN_IN_WITH_PASSWORD'))
     await page.goto('/membership/login')
@@ -334,7 +334,7 @@ describe('the steps of a sign-in', () => {
     await press(page, 'A code from my authenticator app')
     const picture = page.getByRole('img', { name: 'QR code for your authenticator app' })
     await picture.waitFor()
-    // Dark and light in all its parts, as a camera wants it.
+    // Dark modules on light, in both color schemes, for cameras.
     expect(await picture.locator('path').getAttribute('d')).toMatch(/^(M\d+ \d+h1v1h-1z){200,}$/)
     expect(await page.locator('main code').innerText()).toBe('JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP')
     await page.getByLabel('Code from the app').fill('123456')
@@ -352,7 +352,7 @@ describe('the steps of a sign-in', () => {
     expect(answered()).toEqual([{ answer: member.email }])
   })
 
-  it("answers a service's own question", async () => {
+  it("answers a service's custom challenge", async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE'))
     await logIn(page)
@@ -363,7 +363,7 @@ describe('the steps of a sign-in', () => {
     expect(answered()).toEqual([{ answer: 'Spider' }])
   })
 
-  it('confirms the account on the way, and comes back to the login', async () => {
+  it('confirms the account during a sign-in, and returns to the login', async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_UP'))
     await logIn(page)
@@ -388,7 +388,7 @@ describe('the steps of a sign-in', () => {
     ])
   })
 
-  it('begins again once a step has taken too long', async () => {
+  it('starts again after a step has expired', async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_TOTP_CODE'))
     await logIn(page)
@@ -402,10 +402,10 @@ describe('the steps of a sign-in', () => {
   })
 })
 
-describe('a reload on the way', () => {
+describe('a reload during a sign-in', () => {
   const kept = (page: Page) => page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))
 
-  it('comes back to the code that is asked for, and takes it', async () => {
+  it('returns to the code step, and accepts the code', async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_EMAIL_CODE'))
     await logIn(page)
@@ -413,7 +413,7 @@ describe('a reload on the way', () => {
     await page.reload()
     await page.getByText('We mailed a code to m***@e***.').waitFor()
     expect(await kept(page)).not.toContain(goodPassword)
-    // What led here is gone, and cannot be gone again.
+    // The history is lost, and cannot be replayed.
     expect(await page.getByRole('button', { name: 'Send a new code' }).count()).toBe(0)
     await page.getByLabel('Code').fill('123456')
     await page.getByLabel('Trust this browser').check()
@@ -424,7 +424,7 @@ describe('a reload on the way', () => {
     expect(await kept(page)).not.toContain('m***@e***')
   })
 
-  it('is none where somebody opens the login anew', async () => {
+  it('starts at the first form when the login page is opened by its address', async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_EMAIL_CODE'))
     await logIn(page)
@@ -433,7 +433,7 @@ describe('a reload on the way', () => {
     expect(await heading(page).innerText()).toBe('Log in')
   })
 
-  it('comes back to the choice of a new password, and is over with it or by going back', async () => {
+  it('returns to the new password step, which ends with it or by going back', async () => {
     const page = await site.open()
     await page.goto('/membership/login')
     await page.getByLabel('Email').fill(member.email)
@@ -463,12 +463,12 @@ describe('a reload on the way', () => {
   })
 })
 
-describe('an answer that comes after somebody has gone back to the login', () => {
-  it('signs nobody in over the address that is typed there now', async () => {
+describe('a response that arrives after going back to the login', () => {
+  it('does not sign in over the email that is being typed', async () => {
     const page = await site.open()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_TOTP_CODE'))
     await logIn(page)
-    const { handler, letGo } = held(() => ({ json: { step: 'DONE' } }))
+    const { handler, release } = held(() => ({ json: { step: 'DONE' } }))
     site.api.on('POST /api/auth/sign-in/answer', handler)
     await page.getByLabel('Code').fill('123456')
     await press(page, 'Continue')
@@ -477,7 +477,7 @@ describe('an answer that comes after somebody has gone back to the login', () =>
     await press(page, 'Back to Log In')
     await cut
     await page.getByLabel('Email').fill('ivo.holt@example.com')
-    letGo()
+    release()
     lead(stepOf('CONFIRM_SIGN_IN_WITH_SMS_CODE'))
     await passwordField(page).fill(goodPassword)
     await press(page, 'Log In')
@@ -485,9 +485,9 @@ describe('an answer that comes after somebody has gone back to the login', () =>
     expect(begun().at(-1)).toEqual({ email: 'ivo.holt@example.com', password: goodPassword })
   })
 
-  it('leads to no form for a new password', async () => {
+  it('does not open the form for a new password', async () => {
     const page = await site.open()
-    const { handler, letGo } = held(() => ({
+    const { handler, release } = held(() => ({
       json: { delivery: { medium: 'EMAIL', destination: 'm***@e***' } },
     }))
     site.api.on('POST /api/auth/forgot-password', handler)
@@ -499,9 +499,9 @@ describe('an answer that comes after somebody has gone back to the login', () =>
     await press(page, 'Back to Log In')
     await page.getByLabel('Email').fill('ivo.holt@example.com')
     const came = page.waitForResponse('**/api/auth/forgot-password')
-    letGo()
+    release()
     await (await came).finished()
-    // Typed and answered since: what came has been read.
+    // A later input was handled, so the earlier response was, too.
     lead(stepOf('CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION'))
     await press(page, 'Other ways to log in')
     await page.getByRole('heading', { name: 'How do you want to log in?' }).waitFor()
@@ -651,7 +651,7 @@ describe('a passkey', () => {
 })
 
 describe('the confirmation of an account', () => {
-  it('takes the email of the address, and the code', async () => {
+  it('uses the email in the URL, and the code', async () => {
     const page = await site.open()
     await page.goto('/confirm?email=maren.holt%40example.com')
     expect(await heading(page).innerText()).toBe('Confirm Your Email')
@@ -691,7 +691,7 @@ describe('the confirmation of an account', () => {
     })
   })
 
-  it('leads whoever never chose a password to a new one, which is theirs alone', async () => {
+  it('leads a user who never chose a password to a new one, which is theirs alone', async () => {
     const page = await site.open()
     const message = 'This is not the browser that you signed up in. Enter the password that you chose then.'
     site.api.on('POST /api/auth/confirm-sign-up', () => refusal('password_required', message))
@@ -707,7 +707,7 @@ describe('the confirmation of an account', () => {
     await eventually(() => bodiesOf(/forgot-password$/)).toEqual([{ email: member.email }])
   })
 
-  it('says that it has logged in already, and offers to go on', async () => {
+  it('says that the user is logged in already, and offers to continue', async () => {
     const page = await site.open()
     site.api.on('POST /api/auth/confirm-sign-up', () => {
       site.api.accounts.user = maren
@@ -740,7 +740,7 @@ describe('the confirmation of an account', () => {
   })
 })
 
-describe('the return from a sign-in elsewhere', () => {
+describe('the return from an external sign-in', () => {
   it.each([
     ['home with a session', () => ({ delayMs: 400, json: { user: maren } }), '/'],
     ['to the login without one', () => ({ delayMs: 400, json: { user: null } }), '/membership/login'],

@@ -19,10 +19,10 @@ async function backToTheCardPage(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Card page' }).waitFor()
 }
 
-describe('a page that the browser kept', () => {
+describe('a page from the back/forward cache', () => {
   const site = useSite()
 
-  /** As where another document was shown meanwhile: some of the browsers that tests run in keep no page. */
+  /** As if another document was shown meanwhile: some browsers in tests have no back/forward cache. */
   const leaveAndComeBack = (page: Page, forgetting: string[] = []) =>
     page.evaluate((keys) => {
       window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))
@@ -30,7 +30,7 @@ describe('a page that the browser kept', () => {
       window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))
     }, forgetting)
 
-  it('asks for everything anew, and keeps what was typed', async () => {
+  it('refetches everything and keeps what was typed', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await page.getByText('$400').first().waitFor()
@@ -43,7 +43,7 @@ describe('a page that the browser kept', () => {
     expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren')
   })
 
-  it('takes an agreement for what it was: to the terms of then', async () => {
+  it('keeps an agreement to the terms that were shown', async () => {
     const page = await site.open()
     await page.goto('/membership/register')
     await agree(page)
@@ -54,7 +54,7 @@ describe('a page that the browser kept', () => {
     expect(await page.getByLabel(/^I agree: My membership renews by itself/).isChecked()).toBe(false)
   })
 
-  it('is loaded anew where another page has emptied what it shows', async () => {
+  it('is reloaded when another page has cleared what it shows', async () => {
     const page = await site.open()
     await page.goto('/shop')
     await page.getByRole('button', { name: 'Add Robot Spider to cart' }).click()
@@ -65,8 +65,8 @@ describe('a page that the browser kept', () => {
 })
 
 /**
- * Whether a page that was left is shown again as it was or is loaded anew is the browser's to decide, and differs by its
- * version, its memory and its mood. People must not see the difference.
+ * Whether Back restores a page or reloads it is up to the browser, and depends on its
+ * version and memory. Users must not see a difference.
  */
 describe.each([
   ['which may keep the pages that are left', true],
@@ -83,7 +83,7 @@ describe.each([
     return page
   }
 
-  it('from the card page finds the cart as it was, and it can be sent again', async () => {
+  it('from the card page shows the same cart, which can be sent again', async () => {
     const page = await fillCart()
     await page.goBack()
     await page.getByRole('button', { name: 'Add Robot Spider to cart (1 in it)' }).waitFor()
@@ -93,7 +93,7 @@ describe.each([
     expect(second?.body).toEqual(first?.body)
   })
 
-  it('from a paid order finds the cart empty: nothing there can be paid for twice', async () => {
+  it('from a paid order shows an empty cart, so that nothing is paid for twice', async () => {
     const page = await fillCart()
     const orderId = String(site.api.callsOf('POST', /^\/api\/checkout$/)[0]?.body['orderId'])
     site.api.on('GET /api/orders/:reference', () => ({ json: { ...sampleOrder, orderId } }))
@@ -106,7 +106,7 @@ describe.each([
     expect(await page.getByRole('button', { name: 'Check out' }).count()).toBe(0)
   })
 
-  it('finds the prices and the seats of now', async () => {
+  it('shows the current prices and seats', async () => {
     const page = await site.open()
     await page.goto('/robokidslanding')
     await page.getByText('$400').first().waitFor()
@@ -116,7 +116,7 @@ describe.each([
     await page.getByText('$430').first().waitFor()
   })
 
-  it('finds whoever has signed in since, and nobody once they have signed out', async () => {
+  it('shows the user who has signed in since, and nobody after they signed out', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 900 } })
     await page.goto('/membership')
     await page.getByRole('link', { name: 'Login' }).first().waitFor()
@@ -131,7 +131,7 @@ describe.each([
     await logout.waitFor({ state: 'hidden' })
   })
 
-  it('from the card page finds a registration that was paid there, and asks for no more money', async () => {
+  it('from the card page shows a registration that was paid there, and asks for no more money', async () => {
     site.api.tell(sampleView())
     const page = await site.open()
     await page.goto(`/robokids-payment?reference=${sampleView().registrationId}`)
@@ -144,13 +144,13 @@ describe.each([
     expect(await pay.count()).toBe(0)
   })
 
-  it('finds nothing in a form that was emptied for whoever comes next', async () => {
+  it('shows nothing in a form that was cleared for the next user', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)
     await submitButton(page).click()
     await page.waitForURL('**/card-page')
-    // As the receipt and the waiver do when all is done.
+    // As the receipt and the waiver do at the end.
     await page.goto('/robokids/receipt')
     await page.evaluate(() => {
       window.print = () => window.dispatchEvent(new Event('afterprint'))
@@ -158,7 +158,7 @@ describe.each([
     await page.getByRole('button', { name: 'Download & Close' }).click()
     await heading(page).filter({ hasText: 'Empowering Kids' }).waitFor()
     await page.goBack()
-    // In place of the receipt, which is gone.
+    // Instead of the receipt, whose data was cleared.
     await page.waitForURL('**/robokids')
     await backToTheCardPage(page)
     await page.goBack()
@@ -166,7 +166,7 @@ describe.each([
     expect(await page.getByLabel('Email', { exact: true }).inputValue()).toBe('')
   })
 
-  it('finds neither the details nor the password of a member who has logged out', async () => {
+  it('shows neither the details nor the password of a member who has logged out', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 900 } })
     await page.goto('/membership/register')
     await fillRegistration(page)

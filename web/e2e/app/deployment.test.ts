@@ -14,7 +14,7 @@ let after: Build
 beforeAll(async () => {
   browser = await launchBrowser()
   await buildWeb()
-  // The same pages under other names, as after a change to each of them.
+  // The same files with other names, as after a change to each of them.
   after = await anotherBuild('--assetsDir', 'newer')
 })
 afterAll(async () => {
@@ -45,7 +45,7 @@ describe('a tab from before a deployment', () => {
     await page.getByRole('navigation').getByRole('link', { name: 'Robo Kids Learning' }).last().click()
     await page.waitForURL('**/robokidslanding')
     await page.getByRole('link', { name: 'Register for Level 1' }).waitFor()
-    // What is pressed while a document comes in may move from under the pointer: a reload scrolls to where it was.
+    // A click while the document loads may miss its target: a reload restores the scroll position.
     await page.locator('html[data-hydrated]').waitFor()
     expect(documents).toBeLessThanOrEqual(1)
 
@@ -59,8 +59,8 @@ describe('a tab from before a deployment', () => {
   })
 })
 
-describe('a screen whose script does not come', () => {
-  it('is given up after 120 seconds, and asked for once more by loading the page anew', async () => {
+describe('a screen whose script does not load', () => {
+  it('times out after 120 seconds and is requested once more by a reload of the page', async () => {
     const api = new StubApi()
     const site = await serveSite(join(root, 'web/dist'), () => api)
     const { context, errors } = await newVisitor(browser, { baseURL: site.url })
@@ -84,8 +84,8 @@ describe('a screen whose script does not come', () => {
   })
 })
 
-describe('a page whose files do not come', () => {
-  /** The page at an address where so many of the first requests for such a file find none. */
+describe('a page whose files do not load', () => {
+  /** Opens a page for which the first requests of a matching file fail. */
   async function openWithout(
     files: string,
     times: number,
@@ -108,7 +108,7 @@ describe('a page whose files do not come', () => {
   }
   const notice = 'This page could not be loaded whole: some of it may not work.'
 
-  it.each(['**/assets/main-*.js', '**/assets/*.css'])('is loaded anew by itself, without %s the first time', (files) =>
+  it.each(['**/assets/main-*.js', '**/assets/*.css'])('is reloaded by itself when %s is missing at first', (files) =>
     openWithout(files, 1, async (page, documents) => {
       await page.locator('fieldset:enabled').waitFor()
       expect(documents()).toBe(2)
@@ -116,7 +116,7 @@ describe('a page whose files do not come', () => {
     }),
   )
 
-  it.each(['**/assets/main-*.js', '**/assets/*.css'])('says so, without %s the second time as well', (files) =>
+  it.each(['**/assets/main-*.js', '**/assets/*.css'])('says so when %s is missing after the reload, too', (files) =>
     openWithout(files, 2, async (page, documents) => {
       await page.getByText(notice).waitFor()
       expect(documents()).toBe(2)

@@ -10,7 +10,7 @@ const site = useSite()
 const registration = sampleView().registrationId
 const paid = { status: 'paid', url: null, receiptNumber: 'RK-000123', paidAt: '2025-09-20T17:05:00.000Z' } as const
 
-/** What came into browsers within the last four years, is missing within other apps or on http, or may be denied. */
+/** Features newer than four years, missing in in-app browsers or on http, or subject to permission. */
 const newer = [
   'AbortSignal.any',
   'AbortSignal.timeout',
@@ -74,25 +74,25 @@ const newer = [
   'trustedTypes',
 ] as const
 
-/** Takes interfaces away before any script of the page runs. Those that this browser has not are not there anyway. */
+/** Removes interfaces before any script of the page runs. */
 async function without(page: Page, interfaces: readonly string[]): Promise<void> {
   await page.addInitScript((names) => {
-    // Not in the browser's own viewer of PDF files, which has a document of its own.
+    // Not in the browser's PDF viewer, which has its own document.
     if (!location.protocol.startsWith('http')) return
     for (const name of names) {
       const path = name.split('.')
       const last = path.pop() ?? ''
       let owner: object | null | undefined = window
       for (const step of path) owner = (owner as Record<string, object> | undefined)?.[step]
-      // It may be a prototype's, as `crypto.subtle` is.
+      // It may be on a prototype, like `crypto.subtle`.
       while (owner && !Object.hasOwn(owner, last)) owner = Object.getPrototypeOf(owner) as object | null
       if (owner && !Reflect.deleteProperty(owner, last)) throw new Error(`${name} cannot be taken away.`)
     }
   }, interfaces)
 }
 
-describe('in a browser that lacks what others have had for less than four years', () => {
-  it('a child is registered, the waiver signed, and the receipt kept as it cannot be printed', async () => {
+describe('a browser without features that are newer than four years', () => {
+  it('registers a child, signs the waiver, and keeps the receipt, which it cannot print', async () => {
     const page = await site.open()
     await without(page, newer)
     await page.goto('/robokidspage1')
@@ -112,7 +112,7 @@ describe('in a browser that lacks what others have had for less than four years'
     expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toContain('Maren Holt')
   })
 
-  it('a membership is registered for, and logged in to', async () => {
+  it('registers a membership, and logs in', async () => {
     const page = await site.open()
     await without(page, newer)
     await page.goto('/membership/register')
@@ -132,7 +132,7 @@ describe('in a browser that lacks what others have had for less than four years'
     await page.waitForURL(`${site.url}/`)
   })
 
-  it('every page that is read is read, and the shop sells', async () => {
+  it('shows every content page, and buys in the shop', async () => {
     const page = await site.open()
     await without(page, newer)
     for (const path of ['/', '/robokidslanding', '/guides/motor-guide', '/news/fall-launch', '/contact']) {
@@ -146,10 +146,10 @@ describe('in a browser that lacks what others have had for less than four years'
   })
 })
 
-describe('in a browser that keeps no cookies', () => {
+describe('a browser that blocks cookies', () => {
   const words = 'Your browser keeps no cookies of this site, so that you cannot stay logged in.'
 
-  it('a login says so before anything is sent', async () => {
+  it('is told so by the login before anything is sent', async () => {
     const page = await site.open()
     await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'cookieEnabled', { value: false }))
     await logIn(page)
@@ -157,7 +157,7 @@ describe('in a browser that keeps no cookies', () => {
     expect(site.api.callsOf('POST', /sign-in/)).toEqual([])
   })
 
-  it('a login says so where it is found out by the session that is not kept', async () => {
+  it('is told so by the login when the session is not kept', async () => {
     const page = await site.open()
     site.api.on('POST /api/auth/sign-in', () => ({ json: { step: 'DONE' } }))
     await logIn(page)

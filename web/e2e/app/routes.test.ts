@@ -24,7 +24,7 @@ import { draw } from '../screenshots.ts'
 const site = useSite()
 const dist = join(root, 'web/dist')
 
-/** Every page that is the same for everybody: its address, the document's title and the page's heading. */
+/** Every page that is the same for all visitors: path, document title and heading. */
 const shared: Readonly<Record<string, readonly [title: string, heading: string]>> = {
   '/': ['Empowering Kids to Build the Future', 'Empowering Kids to Build the Future with Robotic Engineering.'],
   '/robokidslanding': ['Live robotics classes', 'Live robotics classes, with the kit shipped to your home'],
@@ -65,18 +65,18 @@ const shared: Readonly<Record<string, readonly [title: string, heading: string]>
   '/shop/teddy-bear': ['AI Teddy Bear Companion', 'AI Teddy Bear Companion'],
 }
 
-/** Those that show what they hear from the server. */
+/** Pages with data from the server. */
 const asksTheServer =
   /^\/(shop(\/(robot-spider|teddy-bear))?|levels|robokids.*|membership(\/register)?|terms|news\/fall-launch)$/
 
-/** Those that somebody fills in. */
+/** Pages with forms. */
 const forms = /^\/(robokids(page\d)?|membership\/.+|confirm|contact)$/
 
 const documentOf = (path: string) => readFile(join(dist, path === '/' ? 'index.html' : `${path.slice(1)}.html`), 'utf8')
 
-const ways = ['/', '/robokidslanding', '/membership/login']
+const headerLinks = ['/', '/robokidslanding', '/membership/login']
 
-/** What of the page reaches over the window's side, and which ways its header does not have in sight. */
+/** The overflow of the page, and the links of its header that are out of sight. */
 async function outOfSight(page: Page): Promise<string[]> {
   const sideways = await sidewaysScroll(page)
   const seen = await page
@@ -92,11 +92,11 @@ async function outOfSight(page: Page): Promise<string[]> {
     )
   return [
     ...(sideways > 0 ? [`${sideways} px too wide`] : []),
-    ...ways.filter((way) => !seen.includes(way)).map((way) => `${way} is not in sight`),
+    ...headerLinks.filter((link) => !seen.includes(link)).map((link) => `${link} is not in sight`),
   ]
 }
 
-/** Has the page fit from 320 to 1920 px, with the ways to the classes and to the account in sight. */
+/** Checks that the page fits from 320 to 1920 px, with the links to the classes and the account in sight. */
 async function expectItFits(page: Page, path: string): Promise<void> {
   for (const width of [320, 360, 390, 768, 1280, 1440, 1920]) {
     await page.setViewportSize({ width, height: 900 })
@@ -108,12 +108,12 @@ const asking = Object.keys(shared).filter((path) => asksTheServer.test(path))
 
 describe('every page', () => {
   it.each([
-    ['that says what it hears from the server', asking],
-    ['that says the same always', Object.keys(shared).filter((path) => !asking.includes(path))],
+    ['with data of the server', asking],
+    ['that is always the same', Object.keys(shared).filter((path) => !asking.includes(path))],
   ])(
-    '%s has its title, its heading and links that lead somewhere, fits every window, holds still and says nothing to the console',
+    '%s has its title, its heading and working links, fits every window, does not shift and logs nothing',
     async (_, paths) => {
-      // What a page asks for comes when it is painted.
+      // The scripts are requested after the first paint.
       site.api.delayMs = 200
       const page = await site.open({
         viewport: { width: 360, height: 740 },
@@ -144,7 +144,7 @@ describe('every page', () => {
     300_000,
   )
 
-  it('that says what it hears from the server holds still on a tablet too', async () => {
+  it('with data of the server does not shift on a tablet either', async () => {
     site.api.delayMs = 200
     const page = await site.open({ viewport: { width: 768, height: 900 }, reducedMotion: 'reduce' })
     await watchLayoutShift(page)
@@ -156,7 +156,7 @@ describe('every page', () => {
     }
   })
 
-  it('fits from 320 to 1920 px with the ways to the classes and to the account in sight, where it is about one visitor', async () => {
+  it('about one visitor fits from 320 to 1920 px, with the links to the classes and the account in sight', async () => {
     const page = await site.open({ reducedMotion: 'reduce', viewport: { width: 320, height: 900 } })
     for (const path of pagePaths.filter((path) => !(path in shared))) {
       await page.goto(path)
@@ -165,7 +165,7 @@ describe('every page', () => {
     }
   })
 
-  it('is there on a wide screen for whoever blocks storage, and holds still', async () => {
+  it('is shown on a wide screen when storage is blocked, and does not move', async () => {
     site.api.delayMs = 200
     const page = await site.open({ viewport: { width: 1440, height: 900 } })
     await breakStorage(page, 'blocked')
@@ -173,7 +173,7 @@ describe('every page', () => {
     await page.goto('/')
     await page.getByRole('button', { name: 'Accept' }).click()
     await page.getByRole('region', { name: 'Cookies' }).waitFor({ state: 'hidden' })
-    // Those that keep something, or ask for it: all others are of one kind.
+    // Pages that use storage; the others are alike.
     for (const path of pagePaths.filter((path) => asksTheServer.test(path) || !(path in shared))) {
       await page.goto(path)
       await heading(page).first().waitFor()
@@ -183,13 +183,13 @@ describe('every page', () => {
     }
   }, 180_000)
 
-  it('is painted when all of it has come, however slowly that is', async () => {
+  it('is painted when all of it has loaded, however slowly', async () => {
     const document = await documentOf('/robokidspage2')
     let sendTheRest: () => void = () => undefined
     const slow = createServer((request, response) => {
       if (request.url === '/rest') sendTheRest()
       const cut = /^\/cut-(\d+)$/.exec(request.url ?? '')?.[1]
-      // Empty, and there: a page whose files do not come says so.
+      // An empty element for the message about missing files.
       const type = request.url?.endsWith('.css') ? 'text/css' : 'text/javascript'
       if (cut === undefined) return response.writeHead(200, { 'content-type': type }).end()
       const at = document.indexOf('<body>') + Number(cut)
@@ -206,7 +206,7 @@ describe('every page', () => {
     const baseURL = `http://localhost:${(slow.address() as AddressInfo).port}`
     const page = await site.open({ viewport: { width: 1440, height: 900 }, baseURL })
     await watchLayoutShift(page)
-    // The rest comes once the half is on the screen, or was not put there for long enough.
+    // The rest is sent once the half is painted, or was not for long enough.
     await page.addInitScript(() => {
       const ask = () => {
         performance.mark('ask')
@@ -228,11 +228,11 @@ describe('every page', () => {
     }
   })
 
-  it('can be read before any script runs, and without one, and keeps room for each picture until it comes', async () => {
+  it('can be read before scripts run and without scripts, and reserves space for each picture until it loads', async () => {
     const page = await site.open({ javaScriptEnabled: false, reducedMotion: 'reduce' })
-    // They never come.
+    // They never respond.
     await page.route('**/drawings/*', () => undefined)
-    const keepsRoom = async (path: string) => {
+    const expectSpace = async (path: string) => {
       for (const width of [360, 768, 1440]) {
         await page.setViewportSize({ width, height: 900 })
         const flat = await page
@@ -250,11 +250,11 @@ describe('every page', () => {
       await page.goto(path, { waitUntil: 'domcontentloaded' })
       expect([await page.title(), await heading(page).innerText()]).toEqual([`${title} · Robo Kids Learning`, name])
       if (forms.test(path)) expect([path, await page.locator('noscript p').first().isVisible()]).toEqual([path, true])
-      await keepsRoom(path)
+      await expectSpace(path)
     }
     const missing = await page.goto('/no/such/page', { waitUntil: 'domcontentloaded' })
     expect([missing?.status(), await heading(page).innerText()]).toEqual([404, 'This page took itself apart'])
-    await keepsRoom('/no/such/page')
+    await expectSpace('/no/such/page')
     await page.unroute('**/drawings/*')
     await page.setViewportSize({ width: 360, height: 740 })
     await page.goto('/terms')
@@ -269,17 +269,17 @@ describe('every page', () => {
     expect(await page.locator('noscript p').innerText()).toContain('This page is about you, and needs JavaScript.')
   })
 
-  it('shows no cookie banner to whoever has accepted it, from the first paint on', async () => {
+  it('shows no cookie banner after it was accepted, from the first paint on', async () => {
     const page = await site.open()
     await page.goto('/')
     await page.getByRole('button', { name: 'Accept' }).click()
-    // Without the application: only what the document itself does.
+    // Without the application: only the document's own scripts.
     await page.route('**/assets/main-*.js', (route) => route.abort())
     await page.goto('/about', { waitUntil: 'domcontentloaded' })
     expect(await page.getByRole('region', { name: 'Cookies' }).isVisible()).toBe(false)
   })
 
-  it('takes its head along when a link leads to another page', async () => {
+  it('updates the document’s head on navigation', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.goto('/news/bugbots')
     await page.getByRole('link', { name: 'News & Guides' }).first().click()
@@ -291,7 +291,7 @@ describe('every page', () => {
 })
 
 describe('a built document', () => {
-  it('says what it is to searches, and those about one visitor ask to be left out', async () => {
+  it('has metadata for search engines, or noindex if it is personal', async () => {
     for (const path of pagePaths) {
       const document = await documentOf(path)
       if (!Object.hasOwn(shared, path)) {
@@ -310,12 +310,12 @@ describe('a built document', () => {
       expect(types).toContain(path === '/' ? 'EducationalOrganization' : 'BreadcrumbList')
       if (path.startsWith('/news/')) expect(types).toContain('Article')
       if (/^\/(robokids(page\d)?|faq)$/.test(path)) expect(types).toContain('FAQPage')
-      // Prices and dates are put in where it is served.
+      // The server adds prices and dates.
       expect(data).not.toMatch(/"(price|startDate)"/)
     }
   })
 
-  it('says what is specified, word for word, and its scripts say the rest', async () => {
+  it('contains the specified texts, word for word, and its scripts the rest', async () => {
     const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
     const missing: string[] = []
     for (const path of pagePaths) {
@@ -341,7 +341,7 @@ describe('a built document', () => {
     expect(missing).toEqual([])
   })
 
-  it('is in the sitemap, where it is to be found', async () => {
+  it('is in the sitemap if it is indexed', async () => {
     const sitemap = await readFile(join(dist, 'sitemap.xml'), 'utf8')
     const listed = [...sitemap.matchAll(/<loc>https:\/\/site\.invalid([^<]*)<\/loc>/g)].map(([, path]) => path)
     const wanted = pagePaths.filter((path) => path in shared && path !== '/robokids')
@@ -350,13 +350,13 @@ describe('a built document', () => {
     expect(await readFile(join(dist, 'robots.txt'), 'utf8')).toContain('Sitemap: https://site.invalid/sitemap.xml')
   })
 
-  it.each(pagePaths)('%s loads little before it can be used, and nothing that checks a form', async (path) => {
+  it.each(pagePaths)('%s stays below its first load limit, and loads no schema library', async (path) => {
     const sizes = await firstLoadScripts(dist, path)
     const size = [...sizes.values()].reduce((sum, one) => sum + one, 0)
     expect(size).toBeGreaterThan(50_000)
     expect(size).toBeLessThanOrEqual(path in shared && !forms.test(path) ? 119_000 : 145_000)
     const scripts = await Promise.all([...sizes.keys()].map((address) => readFile(join(dist, address), 'utf8')))
-    // What only zod has in it.
+    // A string that only zod contains.
     expect(scripts.filter((script) => script.includes('invalid_union'))).toEqual([])
   })
 })

@@ -31,8 +31,8 @@ async function openTranslated(...from: [Parameters<typeof translate>[1]?]) {
   return { page, faults: await translate(page, ...from) }
 }
 
-describe('in a page that the browser translates', () => {
-  it('a child is registered for a class, through every kind of refusal', async () => {
+describe('a page that the browser translates', () => {
+  it('registers a child for a class, through every kind of error', async () => {
     const { page, faults } = await openTranslated()
     await page.goto('/robokidspage1')
     await firstOpenDate(page)
@@ -63,7 +63,7 @@ describe('in a page that the browser translates', () => {
     site.api.on('POST /api/registrations', refused.handler)
     await submitButton(page).click()
     await says(page, 'Processing...')
-    refused.letGo()
+    refused.release()
     expect(await closeAlert(page)).toBe('This class is full.')
     site.api.on('POST /api/registrations', ({ body }) => ({
       json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] },
@@ -74,7 +74,7 @@ describe('in a page that the browser translates', () => {
     expect(faults).toEqual([])
   })
 
-  it('a registration is paid, confirmed, signed for and printed', async () => {
+  it('pays, confirms, signs and prints a registration', async () => {
     const { page, faults } = await openTranslated()
     site.api.tell(sampleView())
     await page.goto(`/robokids-payment?reference=${registration}`)
@@ -82,7 +82,7 @@ describe('in a page that the browser translates', () => {
     site.api.on('POST /api/registrations/:reference/checkout', lost.handler)
     await press(page, 'Pay $400.00 by card')
     await says(page, 'Processing...')
-    lost.letGo()
+    lost.release()
     await closeAlert(page)
     await page.getByRole('button', { name: 'Pay $400.00 by card' }).waitFor()
 
@@ -111,7 +111,7 @@ describe('in a page that the browser translates', () => {
     await heading(page).getByText('Waiver submitted successfully!').waitFor()
     await page.getByRole('link', { name: 'See your receipt' }).click()
     await heading(page).getByText('Receipt').waitFor()
-    // Its server has no such file.
+    // The stub server has no such file.
     await press(page, 'Download PDF')
     await says(page, 'We cannot make the PDF right now.')
     await press(page, 'Download & Close')
@@ -119,7 +119,7 @@ describe('in a page that the browser translates', () => {
     expect(faults).toEqual([])
   })
 
-  it('a family keeps its names and its address, and what a row of a table is called on a phone is translated', async () => {
+  it('does not translate names and addresses, but the row labels of tables on phones', async () => {
     const { page } = await openTranslated()
     await page.setViewportSize({ width: 390, height: 844 })
     const children = ['Ivo', 'Noa'].map((childName, index) => ({ childName, childAge: 9 - 2 * index }))
@@ -141,7 +141,7 @@ describe('in a page that the browser translates', () => {
     }
   })
 
-  it('a membership is registered for, and its account confirmed', async () => {
+  it('registers a membership, and confirms its account', async () => {
     const { page, faults } = await openTranslated()
     await page.goto('/membership/register')
     await firstOpenDate(page)
@@ -179,7 +179,7 @@ describe('in a page that the browser translates', () => {
     expect(faults).toEqual([])
   })
 
-  it('one logs in by any way, and chooses a new password', async () => {
+  it('logs in with any factor, and resets the password', async () => {
     const { page, faults } = await openTranslated()
     const step = (name: string) => ({ json: sampleSteps.find((one) => one.step === name) })
     site.api.on('POST /api/auth/sign-in', () => step('CONTINUE_SIGN_IN_WITH_MFA_SELECTION'))
@@ -222,7 +222,7 @@ describe('in a page that the browser translates', () => {
     expect(faults).toEqual([])
   })
 
-  it('everything of an account is changed', async () => {
+  it('changes everything in an account', async () => {
     const { page, faults } = await openTranslated()
     site.api.accounts.user = maren
     site.api.accounts.profile = sampleProfile({ emailVerified: false })
@@ -273,7 +273,7 @@ describe('in a page that the browser translates', () => {
     expect(faults).toEqual([])
   })
 
-  it('a cart is filled, checked out, and news of a product asked for', async () => {
+  it('fills a cart, checks out, and requests a stock alert', async () => {
     const { page, faults } = await openTranslated()
     await page.goto('/shop')
     await press(page, 'Add Robot Spider to cart')
@@ -299,7 +299,7 @@ describe('in a page that the browser translates', () => {
     expect(faults).toEqual([])
   })
 
-  it('one goes from page to page, where prices come late', async () => {
+  it('navigates between pages whose prices load late', async () => {
     site.api.delayMs = 200
     const { page, faults } = await openTranslated()
     await page.goto('/')
@@ -315,7 +315,7 @@ describe('in a page that the browser translates', () => {
     expect(faults).toEqual([])
   })
 
-  it('a class is registered for where the translation came before the scripts did', async () => {
+  it('registers for a class when it was translated before hydration', async () => {
     const { page } = await openTranslated('the first moment')
     await page.goto('/robokidspage1')
     await fillSignUp(page)

@@ -15,13 +15,13 @@ import { type Answer, held, refusal } from '../stub-api.ts'
 
 const site = useSite()
 
-/** What a page shows one visitor: each way to it, and what it looks like there. The pages that all see are in `routes.test.ts`. */
+/** Personal pages: how to get to each state, and what it looks like. The public pages are in `routes.test.ts`. */
 interface Screen {
   name: string
   open: (page: Page) => Promise<unknown>
-  /** It comes without a press, and nothing in it may move by itself. */
+  /** It appears by itself, and must not shift. */
   still?: boolean
-  /** It shows what loading looks like. */
+  /** It shows the loading state. */
   busy?: boolean
 }
 
@@ -57,8 +57,8 @@ async function openProfile(page: Page) {
 
 const registration = sampleView().registrationId
 const reference = '019a0000-0000-7000-8000-0000000000b1'
-describe('has one heading, right links, and no fault that axe can find in light and dark, from 360 to 1440 px', () => {
-  it('where nothing is known yet', async () => {
+describe('passes the heading, link, overflow and axe checks in light and dark, from 360 to 1440 px', () => {
+  it('in empty states', async () => {
     await look([
       {
         name: '/membership/register with all it finds wrong',
@@ -230,7 +230,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
     )
   }, 180_000)
 
-  it('once somebody is signed in', async () => {
+  it('when signed in', async () => {
     await look([
       { name: '/profile', open: openProfile },
       {
@@ -262,7 +262,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
     ])
   }, 120_000)
 
-  it('where something changed meanwhile', async () => {
+  it('after something changed meanwhile', async () => {
     const refusedFor = (route: string, code: ErrorCode, details: ErrorDetails) =>
       site.api.on(route, () => refusal(code, 'It is another one now.', undefined, details))
     const question = (page: Page) => page.getByRole('alertdialog').waitFor()
@@ -368,7 +368,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
     ])
   }, 180_000)
 
-  it('where somebody else was there before, and where there is too much at once', async () => {
+  it('after another user, and at limits', async () => {
     const seat = {
       membershipId: reference,
       status: 'seated',
@@ -413,7 +413,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
         },
       },
       {
-        name: 'a membership for whoever was signed in and is not any more',
+        name: 'a membership of a user who was signed in and no longer is',
         open: async (page) => {
           site.api.on('POST /api/createStripeSession', () =>
             refusal('sign_in_required', 'You are not signed in any more. Please log in again.'),
@@ -436,10 +436,10 @@ describe('has one heading, right links, and no fault that axe can find in light 
         },
       },
     ])
-    slow.letGo()
+    slow.release()
   }, 180_000)
 
-  it('where money goes back', async () => {
+  it('with refunds', async () => {
     const back = { amount: 40_000, currency: 'usd', reason: 'requested' } as const
     const dispute = { amount: 40_000, currency: 'usd', status: 'needs_response' } as const
     const paid = { status: 'paid', url: null, receiptNumber: 'RK-000123', paidAt: '2025-09-20T17:05:00.000Z' } as const
@@ -452,7 +452,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
       view: Parameters<typeof sampleView>,
     ): Screen => ({
       name,
-      // What a receipt says of the money comes to what is kept here.
+      // The stored receipt gets its amounts from the server.
       still: path !== '/robokids/receipt',
       open: async (page) => {
         site.api.tell(sampleView(...view))
@@ -496,7 +496,7 @@ describe('has one heading, right links, and no fault that axe can find in light 
     ])
   }, 120_000)
 
-  it('on the way of an enrollment and of an order', async () => {
+  it('during an enrollment and an order', async () => {
     const paid = { status: 'paid', url: null, receiptNumber: 'RK-000123', paidAt: '2025-09-20T17:05:00.000Z' } as const
     site.api.delayMs = 100
     await look([

@@ -22,7 +22,7 @@ const refusedFor = (
   terms: Partial<AgreementTerms>,
 ): Answer => refusal(code, 'Something else is offered now.', undefined, { agreement: sampleAgreement(terms) })
 
-/** Old and new beside each other: `To pay now` → [`$400.00`, `$450.00`]; once where they are the same. */
+/** Old and new values: `To pay now` → [`$400.00`, `$450.00`]; once if they are equal. */
 async function comparisonOf(page: Page): Promise<Record<string, string[]>> {
   await question(page).waitFor()
   return question(page)
@@ -37,7 +37,7 @@ async function comparisonOf(page: Page): Promise<Record<string, string[]>> {
     )
 }
 
-/** It is announced as it comes, by its title, and nothing that was pressed for the page is pressed in it. */
+/** It is announced by its title, and input meant for the page does nothing in it. */
 async function isReadFromItsTitle(page: Page, title: string): Promise<void> {
   await page.getByRole('alertdialog', { name: title }).waitFor()
   await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe(title)
@@ -63,7 +63,7 @@ describe('a price that changed while somebody registered', () => {
     )
   }
 
-  it('is shown beside the old one, and agreeing to it goes on with what was typed, as the same registration', async () => {
+  it('is shown beside the old one, and agreeing to it continues the same registration with what was typed', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)
@@ -83,7 +83,7 @@ describe('a price that changed while somebody registered', () => {
     expect(second).toEqual({ ...first, agreed: dearer })
   })
 
-  it('is agreed to for what takes the place of another registration, too', async () => {
+  it('can be agreed to for a registration that replaces another, too', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)
@@ -101,7 +101,7 @@ describe('a price that changed while somebody registered', () => {
     expect(third).toEqual({ ...second, agreed: dearer })
   })
 
-  it('leaves everything as it was for whoever goes back, and the page shows the new price', async () => {
+  it('leaves everything as it was when the parent goes back, and the page shows the new price', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)
@@ -118,7 +118,7 @@ describe('a price that changed while somebody registered', () => {
     expect(second).toEqual({ ...first, agreed: dearer })
   })
 
-  it('is asked about again where it changed once more', async () => {
+  it('is shown again when it has changed once more', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)
@@ -135,7 +135,7 @@ describe('a price that changed while somebody registered', () => {
     await page.waitForURL('**/card-page')
   })
 
-  it('is only said where the answer does not tell the new one', async () => {
+  it('is only reported when the response does not contain the new one', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)
@@ -144,7 +144,7 @@ describe('a price that changed while somebody registered', () => {
     await eventually(() => question(page).innerText()).toContain('The price is another one now.')
   })
 
-  it('is agreed to on the page where a registration is paid later as well', async () => {
+  it('can be agreed to on the payment page as well', async () => {
     site.api.tell(sampleView({}, { status: 'expired', url: null }))
     const page = await site.open()
     await page.goto(`/robokids-payment?reference=${sampleView().registrationId}`)
@@ -164,7 +164,7 @@ describe('a price that changed while somebody registered', () => {
 describe('a price that changed while something was in the cart', () => {
   const dearer = orderTerms([{ sku: 'product:robot-spider', quantity: 2, unitAmount: 35_000 }])
 
-  it('is shown beside the old one, and agreeing to it goes on as the same order', async () => {
+  it('is shown beside the old one, and agreeing to it continues the same order', async () => {
     const page = await site.open()
     await page.goto('/shop')
     const add = page.getByRole('button', { name: /^Add Robot Spider to cart/ })
@@ -196,7 +196,7 @@ describe('a price that changed while something was in the cart', () => {
 })
 
 describe('terms that changed while somebody became a member', () => {
-  it('are shown word for word, and agreeing to them goes on to the payment', async () => {
+  it('are shown word for word, and agreeing to them continues to the payment', async () => {
     const page = await site.open()
     await page.goto('/membership/register')
     await fillRegistration(page)
@@ -234,7 +234,7 @@ describe('terms that changed while somebody became a member', () => {
     expect(bodiesOf(/sign-up$/)).toHaveLength(1)
   })
 
-  it('have to be agreed to on the page by whoever goes back', async () => {
+  it('have to be agreed to on the page after going back', async () => {
     const page = await site.open()
     await page.goto('/membership/register')
     await fillRegistration(page)
@@ -300,7 +300,7 @@ describe('a change of plan', () => {
   }
   const changed = { json: { ...sampleMembership, unpaid: null, plan: 'yearly', amount: 6_000 } }
 
-  it('is sent with what was quoted, and shows what is offered now where that is something else', async () => {
+  it('is sent with its quote, and shows the current offer if that is different', async () => {
     const page = await askForYearly()
     site.api.on('POST /api/membership/switch', (_, nth) =>
       nth === 1 ? refusedFor('quote_outdated', yearly(5_700)) : changed,
@@ -325,7 +325,7 @@ describe('a change of plan', () => {
     )
   })
 
-  it('is quoted anew where the answer does not tell what is offered now', async () => {
+  it('is quoted again when the response does not contain the current offer', async () => {
     const page = await askForYearly(null)
     site.api.on('POST /api/membership/switch', (_, nth) =>
       nth === 1 ? refusal('quote_outdated', 'This quote is too old.') : changed,
@@ -336,7 +336,7 @@ describe('a change of plan', () => {
     await page.getByText('Your plan is changed.').waitFor()
   })
 
-  it('leads to the page where the bank asks to confirm it, and asks for the membership anew after that', async () => {
+  it('leads to the page where the bank asks to confirm it, and refetches the membership after that', async () => {
     const page = await askForYearly()
     site.api.on('POST /api/membership/switch', () =>
       refusal('payment_confirmation_required', 'Your bank asks to confirm.', undefined, { url: cardPage() }),
@@ -351,7 +351,7 @@ describe('a change of plan', () => {
     await page.getByText('$60.00 a year').first().waitFor()
   })
 
-  it('stays as it was for whoever does not confirm now', async () => {
+  it('stays as it was when it is not confirmed now', async () => {
     const page = await askForYearly()
     site.api.on('POST /api/membership/switch', () =>
       refusal('payment_confirmation_required', 'Your bank asks to confirm.', undefined, { url: cardPage() }),
@@ -364,10 +364,10 @@ describe('a change of plan', () => {
   })
 })
 
-describe('what is paid already', () => {
+describe('a purchase that is paid already', () => {
   const standing = '019a0000-0000-7000-8000-00000000000c'
 
-  it('is led to from the registration form, and replaced by nothing that is sent after it', async () => {
+  it('is linked from the registration form, and not replaced by later requests', async () => {
     const page = await site.open()
     await page.goto('/robokidspage1')
     await fillSignUp(page)
@@ -395,7 +395,7 @@ describe('what is paid already', () => {
     expect(sent.map(({ replaces }) => replaces)).toEqual([undefined, first, undefined])
   })
 
-  it('is led to where a child is registered by another form, too', async () => {
+  it('is linked when the child was registered by another form, too', async () => {
     const page = await site.open()
     site.api.tell(sampleView({ registrationId: standing, status: 'confirmed' }, { status: 'paid', url: null }))
     const message = 'Ivo is registered for this class and date already.'
@@ -411,7 +411,7 @@ describe('what is paid already', () => {
     await page.getByRole('heading', { name: "You're Registered" }).waitFor()
   })
 
-  it('is led to from the payment page of a registration that was made before it', async () => {
+  it('is linked from the payment page of an earlier registration', async () => {
     site.api.tell(sampleView({ status: 'expired' }, { status: 'expired', url: null }))
     site.api.tell(sampleView({ registrationId: standing, status: 'confirmed' }, { status: 'paid', url: null }))
     site.api.on('POST /api/registrations/:reference/checkout', () =>
@@ -447,7 +447,7 @@ describe('what is paid already', () => {
     return { page, first }
   }
 
-  it('is led to from the cart, which is empty then', async () => {
+  it('is linked from the cart, which is empty then', async () => {
     const { page, first } = await changeOrderedCart()
     await question(page).getByRole('link', { name: 'See your order' }).click()
     await page.waitForURL(`**/shop/success?reference=${first}`)
@@ -456,7 +456,7 @@ describe('what is paid already', () => {
     await page.getByText('Your cart is currently empty.').waitFor()
   })
 
-  it('leaves a cart to whoever wants what is in it as well: as another order', async () => {
+  it('keeps the cart for another order if the buyer wants it', async () => {
     const { page, first } = await changeOrderedCart()
     await question(page).getByRole('button', { name: 'Keep this cart' }).click()
     await page.getByRole('button', { name: 'Check out' }).click()

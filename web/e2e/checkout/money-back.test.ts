@@ -30,7 +30,7 @@ function paidView(status: Status, checkout: Partial<NonNullable<RegistrationView
   )
 }
 
-/** What stands as done in the steps above the page; empty where there are none. */
+/** The completed steps above the page; empty if there are none. */
 const doneSteps = (page: Page) =>
   page.getByRole('navigation', { name: 'Enrollment steps' }).getByText('(done)').locator('..').allInnerTexts()
 
@@ -46,11 +46,11 @@ async function offersNoSigning(page: Page): Promise<void> {
   expect(done).not.toMatch(/waiver|kit/i)
 }
 
-const underWay = paidView('confirmed', { refunds: [refund('pending', 40_000)] })
+const pendingRefund = paidView('confirmed', { refunds: [refund('pending', 40_000)] })
 
 describe('a registration whose money goes back', () => {
   it.each<[string, RegistrationView, string, string]>([
-    ['is on its way back', underWay, 'Your money is on its way back', '$400.00 is on its way back to your card.'],
+    ['is on its way back', pendingRefund, 'Your money is on its way back', '$400.00 is on its way back to your card.'],
     [
       'is on its way back after the waiver was signed',
       paidView('waiver_signed', { refunds: [refund('pending', 40_000)] }),
@@ -88,7 +88,7 @@ describe('a registration whose money goes back', () => {
     await eventually(() => heading(page).innerText()).toBe(title)
     expect(await page.locator('main').innerText()).toContain(text)
     await offersNoSigning(page)
-    // Also by the link in an older mail, and where this browser remembers it as paid.
+    // Also by the link in an older mail, and with a stored record that says paid.
     await page.goto(`/robokids/waiver?reference=${reference}`)
     await eventually(() => heading(page).innerText()).toBe(title)
     await offersNoSigning(page)
@@ -118,10 +118,10 @@ describe('a registration whose money goes back', () => {
     })
   })
 
-  it('turns the waiver’s page where it was cancelled while that was read', async () => {
+  it('updates the waiver page when it was cancelled while that was open', async () => {
     site.api.tell(paidView('confirmed', {}))
     site.api.on('POST /api/waivers', () => {
-      site.api.tell(underWay)
+      site.api.tell(pendingRefund)
       return refusal('registration_not_paid', 'The money for it is on its way back.')
     })
     const page = await site.open()
@@ -131,8 +131,8 @@ describe('a registration whose money goes back', () => {
     await eventually(() => heading(page).innerText()).toBe('Your money is on its way back')
   })
 
-  it('turns as soon as the money is back', async () => {
-    site.api.tell(underWay)
+  it('updates as soon as the money is back', async () => {
+    site.api.tell(pendingRefund)
     const page = await site.open()
     await page.goto(`/robokids/success?reference=${reference}`)
     await eventually(() => heading(page).innerText()).toBe('Your money is on its way back')

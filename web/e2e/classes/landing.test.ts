@@ -6,7 +6,7 @@ import { refusal } from '../stub-api.ts'
 const site = useSite()
 
 describe('the class landing page', () => {
-  it('shows each level with its price, its dates, its seats left and the way to its form', async () => {
+  it('shows each level with its price, dates, seats left and the link to its form', async () => {
     const page = await site.open()
     await page.goto('/robokidslanding')
     const cards = page.getByRole('article')
@@ -68,7 +68,7 @@ describe('the class landing page', () => {
     expect(await card('Level 2').getByRole('link', { name: 'Register for Level 2' }).count()).toBe(1)
   })
 
-  it('keeps the levels when the server fails, and loads them at the next try', async () => {
+  it('keeps the levels when the server fails, and loads them on a retry', async () => {
     let down = true
     site.api.on('GET /api/classes', () => (down ? refusal('validation_failed', 'No.') : { json: site.api.classes }))
     const page = await site.open()

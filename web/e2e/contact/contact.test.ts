@@ -27,14 +27,14 @@ async function write(page: Page): Promise<void> {
 }
 
 describe('the contact form', () => {
-  it('sends a message, and says under which number and when it is answered', async () => {
-    const { handler, letGo } = held(() => ({ json: { reference: 'M-0F3A9C1B' } }))
+  it('sends a message, and shows its number and when it is answered', async () => {
+    const { handler, release } = held(() => ({ json: { reference: 'M-0F3A9C1B' } }))
     site.api.on('POST /api/contact', handler)
     const page = await site.open()
     await write(page)
     await send(page).dblclick()
     await page.getByRole('button', { name: 'Sending...' }).waitFor()
-    letGo()
+    release()
     const told = page.getByRole('status').filter({ hasText: 'Your message is with us.' })
     await told.waitFor()
     expect(await told.innerText()).toMatch(/maren\.holt@example\.com within 48 hours[^]*M-0F3A9C1B/)
@@ -48,7 +48,7 @@ describe('the contact form', () => {
     await eventually(() => typed(page)).toEqual(['', '', '', '', ''])
   })
 
-  it('keeps every word where the server cannot take it, over a reload too, and sends it again as the same message', async () => {
+  it('keeps the message on a server error and over a reload, and sends it again as the same message', async () => {
     const away = [
       refusal('upstream_unavailable', 'Please try again in a moment.'),
       { status: 502, html: 'Bad Gateway' },
@@ -69,7 +69,7 @@ describe('the contact form', () => {
     await send(page).click()
     await page.getByText('Your message is with us.').waitFor()
     expect(new Set(messages().map(({ body }) => body['id'])).size).toBe(1)
-    // Another one is another one.
+    // Another message has another id.
     await page.getByRole('button', { name: 'Write another message' }).click()
     await write(page)
     await send(page).click()
@@ -100,7 +100,7 @@ describe('the contact form', () => {
     expect(await typed(page)).toEqual(written)
   })
 
-  it('knows whoever is signed in, and forgets what they typed when they log out', async () => {
+  it('fills in the signed-in user, and clears what they typed when they log out', async () => {
     site.api.accounts.user = maren
     const page = await site.open()
     await page.goto('/contact')
@@ -112,7 +112,7 @@ describe('the contact form', () => {
     await eventually(() => page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('Of me alone.')
   })
 
-  it('fits every window, and without scripts the page says where to write', async () => {
+  it('fits every window, and says where to write without scripts', async () => {
     const page = await site.open()
     await page.goto('/contact')
     for (const width of [320, 390, 768, 1280]) {

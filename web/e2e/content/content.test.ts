@@ -10,7 +10,7 @@ const site = useSite()
 const wordsOf = (page: Page) => page.locator('main').innerText()
 
 describe('the hub', () => {
-  it('has four news cards and three guide cards, each of which leads on wherever it is pressed', async () => {
+  it('has four news cards and three guide cards, each a link as a whole', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 900 } })
     await page.goto('/news-guides')
     const cards = page.locator('main li:has(h3)')
@@ -30,7 +30,7 @@ describe('the hub', () => {
     ].entries()) {
       const card = cards.nth(index)
       const { width, height } = (await card.boundingBox()) ?? { width: 0, height: 0 }
-      // A corner of the picture, then one of the words.
+      // A corner of the picture, then one of the text.
       await card.click({ position: index % 2 ? { x: 8, y: 8 } : { x: width - 8, y: height - 8 } })
       await page.waitForURL(`**${address}`)
       await page.goBack()
@@ -62,7 +62,7 @@ describe('the hub', () => {
 })
 
 describe('the FAQ', () => {
-  it('opens at the question that the address names, and gives each its own', async () => {
+  it('opens at the question in the URL’s fragment, and gives each question one', async () => {
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await page.goto('/faq#refunds')
     const refunds = page.getByRole('heading', { name: 'Can I get my money back?' })
@@ -74,7 +74,7 @@ describe('the FAQ', () => {
 })
 
 describe('the comparison of the levels', () => {
-  it('suggests one by age and experience, with the prices of the server, and reads without script', async () => {
+  it('suggests a level by age and experience, shows the server’s prices, and works without scripts', async () => {
     const [, intermediate] = site.api.classes.levels
     if (!intermediate) throw new Error('Level 2 is missing')
     intermediate.price.amount = 51_200
@@ -136,13 +136,13 @@ describe('the fall 2025 article', () => {
     expect(await wordsOf(page)).toContain('Friday, October 3, 2025')
   })
 
-  it('tells October 3 in Tokyo, too', async () => {
+  it('shows October 3 in Tokyo, too', async () => {
     const page = await site.open({ timezoneId: 'Asia/Tokyo' })
     await page.goto('/news/fall-launch')
     await page.getByText('Friday, October 3, 2025').waitFor()
   })
 
-  it('shows the rest of itself when there are no prices', async () => {
+  it('shows the rest of the article when there are no prices', async () => {
     site.api.on('GET /api/classes', () => ({ status: 400, json: { code: 'validation_failed', message: 'No.' } }))
     const page = await site.open()
     await page.goto('/news/fall-launch')
@@ -163,7 +163,7 @@ describe('a guide', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await sketch('servo-serial.ino'))
   })
 
-  it('marks the sketch where the browser does not let it copy', async () => {
+  it('selects the sketch when the browser does not let it copy', async () => {
     const page = await site.open()
     await page.addInitScript(() => {
       Object.defineProperty(navigator, 'clipboard', { value: undefined })

@@ -5,7 +5,7 @@ import { layoutShift, sidewaysScroll, watchLayoutShift } from '../pages.ts'
 const site = useSite()
 
 describe('the navigation', () => {
-  it('opens More by pointing, and closes it 100 ms after the pointer has left', async () => {
+  it('opens More on hover, and closes it 100 ms after the pointer has left', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.clock.install()
     await page.goto('/')
@@ -23,7 +23,7 @@ describe('the navigation', () => {
     await membership.waitFor({ state: 'hidden' })
   })
 
-  it('works More by keys alone', async () => {
+  it('operates More with the keyboard alone', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.goto('/')
     const more = page.getByRole('button', { name: 'More' })
@@ -42,9 +42,9 @@ describe('the navigation', () => {
     await membership.waitFor({ state: 'hidden' })
   })
 
-  it('closes More for a finger beside it, also where a pressed button takes no focus', async () => {
+  it('closes More on a tap outside, also when a tapped button takes no focus', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 }, hasTouch: true })
-    // As WebKit has it.
+    // As in WebKit.
     await page.addInitScript(() => window.addEventListener('mousedown', (event) => event.preventDefault(), true))
     await page.goto('/')
     const more = page.getByRole('button', { name: 'More' })
@@ -92,13 +92,13 @@ describe('the navigation', () => {
     await sheet.waitFor({ state: 'hidden' })
   })
 
-  it('leads to the footer, which has the same links, where the sheet cannot be loaded', async () => {
+  it('leads to the footer, which has the same links, when the sheet cannot be loaded', async () => {
     const page = await site.open({ viewport: { width: 390, height: 844 }, hasTouch: true })
     await page.route('**/MenuSheet-*.js', (route) => route.abort())
     await page.goto('/about')
     await page.getByRole('button', { name: 'Menu', exact: true }).tap()
     await eventually(() => page.evaluate(() => document.activeElement?.id)).toBe('footer')
-    // Within the application: what the page knows stays.
+    // By the router: the page's state stays.
     await page.evaluate(() => Object.assign(window, { stayed: true }))
     await page.getByRole('contentinfo').getByRole('link', { name: 'FAQ' }).tap()
     await page.waitForURL('**/faq')
@@ -107,7 +107,7 @@ describe('the navigation', () => {
     await page.getByRole('contentinfo').getByRole('link', { name: 'Waiver (PDF)' }).waitFor()
   })
 
-  it('tells how much is in the cart on every page, holds still where a cart was kept, and says nothing of an empty one', async () => {
+  it('shows the cart’s item count on every page without a layout shift, and nothing for an empty cart', async () => {
     const page = await site.open({ viewport: { width: 320, height: 700 } })
     await page.goto('/shop/robot-spider')
     const cart = page.getByRole('banner').getByRole('link', { name: /^In your cart/ })
@@ -124,7 +124,7 @@ describe('the navigation', () => {
     await page.getByRole('link', { name: 'In your cart: 2' }).waitFor()
     expect(await layoutShift(page)).toBe(0)
     expect(await sidewaysScroll(page)).toBe(0)
-    // A cart is its tab's, as it is kept.
+    // A cart belongs to its tab.
     const other = await page.context().newPage()
     await other.goto('/shop')
     expect(await other.getByRole('link', { name: /^In your cart/ }).count()).toBe(0)
@@ -136,7 +136,7 @@ describe('the navigation', () => {
     await page.getByRole('link', { name: 'In your cart: 2' }).waitFor()
   })
 
-  it('fades into the next page, takes the focus to its heading and names it in the title', async () => {
+  it('fades into the next page, focuses its heading and sets the title', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.addInitScript(() => {
       const fade = document.startViewTransition.bind(document)
@@ -149,12 +149,12 @@ describe('the navigation', () => {
     const fades = () => page.evaluate(() => (window as unknown as { fades: number }).fades)
     const follow = (name: string) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click()
     const focused = () => page.evaluate(() => document.activeElement?.textContent)
-    // The fade comes after what the page needs.
+    // The fade is imported after what the page needs.
     const fading = page.waitForResponse(/fade-between-pages/)
     await page.goto('/')
     await (await fading).finished()
     expect(await fades()).toBe(0)
-    // Twice in a row: the second one does not wait for the first to have faded in.
+    // Twice in a row: the second does not wait for the first to finish.
     await follow('Innovator Program')
     await follow('Robo Kids Learning')
     await eventually(focused).toBe('Live robotics classes, with the kit shipped to your home')
@@ -167,7 +167,7 @@ describe('the navigation', () => {
     expect(await fades()).toBe(before)
   })
 
-  it('lets keys skip to the content', async () => {
+  it('has a skip link to the content', async () => {
     const page = await site.open()
     await page.goto('/')
     await page.getByRole('heading', { level: 1 }).waitFor()
@@ -188,7 +188,7 @@ describe('an address without a page', () => {
     expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(true)
   })
 
-  it('leads from /admin home, without a way back to it', async () => {
+  it('redirects from /admin to the home page, without a history entry', async () => {
     const page = await site.open()
     await page.goto('/robokidslanding')
     await page.goto('/admin')
@@ -199,7 +199,7 @@ describe('an address without a page', () => {
 })
 
 describe('the cookie banner', () => {
-  it('hides for good once accepted, and keeps room free below the page until then', async () => {
+  it('disappears for good once accepted, and reserves space below the page until then', async () => {
     const page = await site.open({ viewport: { width: 390, height: 844 } })
     await page.goto('/')
     const banner = page.getByRole('region', { name: 'Cookies' })
@@ -218,7 +218,7 @@ describe('the cookie banner', () => {
     await eventually(async () => bottom(await page.getByRole('contentinfo').boundingBox())).toBeLessThanOrEqual(top + 1)
     await banner.getByRole('button', { name: 'Accept' }).click()
     await banner.waitFor({ state: 'hidden' })
-    // Keys go on with the page, as the button is gone.
+    // Keyboard focus continues with the page, as the button was removed.
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
     expect(await page.evaluate(() => localStorage.getItem('cookiesAccepted'))).toBe('true')
     await page.reload()

@@ -11,7 +11,7 @@ const wide = { viewport: { width: 1280, height: 900 } }
 const noor = { userId: '019a0000-0000-7000-8000-0000000000a2', username: 'user_2', email: 'noor.lind@example.com' }
 const question = (page: Page) => page.getByRole('alertdialog')
 
-/** As a browser does when its tab is shown again. */
+/** Fires the events of a tab that becomes visible again. */
 const comeBackTo = (page: Page) =>
   page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })))
 
@@ -25,7 +25,7 @@ async function openProfile(): Promise<Page> {
   return page
 }
 
-/** Another tab signs in somebody else; whoever names another account is refused, as the server does. */
+/** Another tab signs in to a different account; requests that name another account are rejected, as by the server. */
 function signInElsewhere(): void {
   const { accounts } = site.api
   accounts.user = noor
@@ -37,8 +37,8 @@ function signInElsewhere(): void {
     )
 }
 
-describe('a page that was made for another account than the one that is signed in now', () => {
-  it('names its account in each change, and nobody where nobody is signed in', async () => {
+describe('a page of another account than the one that is signed in now', () => {
+  it('sends its account with each change, and none when nobody is signed in', async () => {
     const page = await openProfile()
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     await page.getByRole('button', { name: 'Yes, cancel it' }).click()
@@ -60,7 +60,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(site.api.callsOf('POST', /^\/api\/registrations$/).at(-1)?.account).toBeUndefined()
   })
 
-  it('says who is signed in now and that nothing was changed, and is loaded anew for them', async () => {
+  it('says who is signed in now and that nothing was changed, and reloads the page for them', async () => {
     const page = await openProfile()
     signInElsewhere()
     await page.getByRole('button', { name: 'Cancel membership' }).click()
@@ -73,7 +73,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(await question(page).innerText()).toContain('Nothing was changed.')
     await question(page).getByRole('button', { name: 'Go on with that account' }).click()
     await page.getByRole('heading', { name: 'Noor Lind' }).waitFor()
-    // From now on the page is theirs.
+    // From now on the page belongs to the new account.
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Last name').fill('Lindt')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -81,7 +81,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(site.api.callsOf('PATCH', /profile$/).map(({ account }) => account)).toEqual([noor.userId])
   })
 
-  it('lets one log out whoever is signed in now', async () => {
+  it('offers to log out the account that is signed in now', async () => {
     const page = await openProfile()
     signInElsewhere()
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -92,7 +92,7 @@ describe('a page that was made for another account than the one that is signed i
     await question(page).waitFor({ state: 'hidden' })
     expect(site.api.callsOf('POST', /sign-out$/).map(({ account }) => account)).toEqual([undefined])
     expect(await page.getByRole('button', { name: 'Logout' }).count()).toBe(0)
-    // The very next sign-in here is no other account's.
+    // A sign-in after a sign-out is not another account.
     await page.getByLabel('Email').fill(maren.email)
     await page.getByLabel('Password', { exact: true }).fill('Robot-2030!')
     await page.getByRole('button', { name: 'Log In', exact: true }).click()
@@ -100,12 +100,12 @@ describe('a page that was made for another account than the one that is signed i
     expect(await question(page).count()).toBe(0)
   })
 
-  it('keeps what was typed for whoever goes on, and asks for nobody who only reads', async () => {
+  it('keeps what was typed for the account that continues, and does not interrupt reading', async () => {
     site.api.accounts.user = maren
     const page = await site.open(wide)
     await page.goto('/robokidspage1')
     await page.getByRole('button', { name: 'Logout' }).waitFor()
-    // What the account says by itself would be another's.
+    // Its prefilled values would be those of another account.
     await fillSignUp(page, {
       guardianName: 'Maren H.',
       email: 'maren@example.org',
@@ -124,7 +124,7 @@ describe('a page that was made for another account than the one that is signed i
     await comeBackTo(page)
     await eventually(() => profile.getAttribute('title')).toBe(noor.email)
     expect(await question(page).count()).toBe(0)
-    // However often it is closed.
+    // Even if it is closed several times.
     for (const close of ['Escape', 'Go on']) {
       await submitButton(page).click()
       await question(page).getByText(noor.email).first().waitFor()
@@ -140,7 +140,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(accounts).toEqual([maren.userId, maren.userId, noor.userId])
   })
 
-  it('is another page once one comes back to a profile, or goes on to another page', async () => {
+  it('is reloaded on return to a profile, and adopts the new account on navigation', async () => {
     const page = await openProfile()
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     signInElsewhere()
@@ -161,7 +161,7 @@ describe('a page that was made for another account than the one that is signed i
     expect(site.api.callsOf('POST', /checkout$/).map(({ account }) => account)).toEqual([maren.userId])
   })
 
-  it('says that nobody is signed in any more, where that is so', async () => {
+  it('says when nobody is signed in any more', async () => {
     const page = await openProfile()
     site.api.accounts.user = null
     site.api.on('POST /api/membership/cancel', () => refusal('other_account', 'Another account is logged in.'))
@@ -174,7 +174,7 @@ describe('a page that was made for another account than the one that is signed i
 })
 
 describe('an account whose address was changed in another browser', () => {
-  it('is shown as it is now to whoever comes back to the page', async () => {
+  it('is shown in its current state after coming back to the page', async () => {
     const page = await openProfile()
     const { accounts } = site.api
     const email = 'maren@example.org'

@@ -7,7 +7,7 @@ const site = useSite()
 const shown = (page: Page) => page.locator('[aria-roledescription="slide"]:not([inert])').getAttribute('aria-label')
 const away = (page: Page) => page.mouse.move(5, 5)
 
-/** The home page with its time held still. */
+/** The home page with a paused clock. */
 async function openHome(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await site.open({ viewport: { width: 1280, height: 800 }, ...options })
   await page.clock.install()
@@ -20,7 +20,7 @@ async function openHome(options: BrowserContextOptions = {}): Promise<Page> {
 }
 
 describe('the home page’s slider', () => {
-  it('shows the next slide after 7 seconds, and begins again after the third', async () => {
+  it('shows the next slide after 7 seconds, and starts over after the third', async () => {
     const page = await openHome()
     for (const next of ['2 of 3', '3 of 3', '1 of 3']) {
       const before = await shown(page)
@@ -31,7 +31,7 @@ describe('the home page’s slider', () => {
     }
   })
 
-  it('restarts its time when one turns the slides by hand', async () => {
+  it('restarts its timer when the slides are changed by hand', async () => {
     const page = await openHome()
     await page.clock.runFor(6_000)
     await page.getByRole('button', { name: 'Next slide' }).click()
@@ -46,7 +46,7 @@ describe('the home page’s slider', () => {
     expect(await shown(page)).toBe('3 of 3')
   })
 
-  it('holds still while one points at it, has tabbed to it, or has paused it', async () => {
+  it('pauses on hover, on keyboard focus, and by its button', async () => {
     const page = await openHome()
     await page.getByRole('link', { name: 'View Classes' }).hover()
     await page.clock.runFor(20_000)
@@ -67,14 +67,14 @@ describe('the home page’s slider', () => {
     await eventually(() => shown(page)).toBe('2 of 3')
   })
 
-  it('does not move for those who asked for less motion', async () => {
+  it('does not move with reduced motion', async () => {
     const page = await openHome({ reducedMotion: 'reduce' })
     await page.clock.runFor(20_000)
     expect(await shown(page)).toBe('1 of 3')
     expect(await page.getByRole('button', { name: /the slides$/ }).count()).toBe(0)
   })
 
-  it('offers one way on with each slide', async () => {
+  it('has one link on each slide', async () => {
     const page = await openHome()
     for (const [slide, name, path] of [
       [/^Slide 1/, 'View Classes', '/robokidslanding'],

@@ -28,7 +28,7 @@ const newestCode = (address: string, count: number) =>
     return codes.length >= count && codes.at(-1)
   }, 20_000)
 
-/** Opens what a mail scanner would, before the person: every link of every mail, without and with a browser. */
+/** Opens every link of every mail, without and with a browser, as mail scanners do before the recipient. */
 async function openAsScanner(address: string): Promise<void> {
   const texts = (await system.mailsTo(address)).map(({ text }) => text)
   const links = texts.flatMap((text) => text.match(/https?:\/\/[^\s<>)]+/g) ?? [])
@@ -46,7 +46,7 @@ async function openAsScanner(address: string): Promise<void> {
   await scanner.close()
 }
 
-/** On the provider's own page, and back. */
+/** Pays on the provider's page, and returns. */
 async function updateCard(page: Page, number: string): Promise<void> {
   await page.getByRole('button', { name: 'Update card' }).click()
   await page.getByRole('link', { name: 'Update card' }).click()
@@ -62,7 +62,7 @@ async function updateCard(page: Page, number: string): Promise<void> {
   await page.goto(`${system.siteUrl}/profile`)
 }
 
-/** On the provider's page, and back to what it came to. */
+/** Pays on the provider's page, and returns to the result. */
 async function subscribe(page: Page): Promise<void> {
   await page.getByRole('button', { name: /Subscribe/ }).waitFor()
   await page.getByLabel('Card number').fill('4242 4242 4242 4242')
@@ -76,11 +76,11 @@ async function subscribe(page: Page): Promise<void> {
 
 const day = 24 * 3600
 
-/** Fails a card, mends it, pays by the year instead, and cancels in two clicks. */
+/** Declines a card, replaces it, switches to yearly, and cancels in two clicks. */
 async function liveAsMember(page: Page): Promise<void> {
   const section = page.getByRole('region', { name: 'Your membership' })
   await section.getByText('$7.00 a month').waitFor()
-  // The waiver asks for nothing that is known.
+  // The waiver does not ask for known values.
   await section.getByRole('link', { name: 'Complete Waiver Form' }).click()
   await page.getByLabel("Child's first name").waitFor()
   expect(await page.getByLabel('Your full name').count()).toBe(0)
@@ -126,7 +126,7 @@ async function logIn(page: Page, email: string, password = goodPassword): Promis
 }
 
 describe('a member', () => {
-  it('registers, pays, confirms, is signed in by that, fails a card, goes yearly, cancels, adds a passkey, and comes back with it and by a new password', async () => {
+  it('registers, pays, confirms and is signed in, has a card declined, goes yearly, cancels, adds a passkey, and logs in with it and with a new password', async () => {
     const email = `Maren.Holt.${randomUUID()}@example.com`
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
@@ -141,7 +141,7 @@ describe('a member', () => {
     const code = await newestCode(email, 1)
     await openAsScanner(email)
 
-    // In another tab, and in other letters: the first one signs in by itself.
+    // In another tab, with the email in another case: the first tab signs in by itself.
     const other = await context.newPage()
     await other.goto(`/confirm?email=${encodeURIComponent(email.toLowerCase())}`)
     await other.getByLabel('Confirmation code').fill(code)
@@ -173,7 +173,7 @@ describe('a member', () => {
     await page.getByRole('button', { name: 'Logout' }).first().click()
     await page.waitForURL(`${system.siteUrl}/`)
 
-    // Forgotten, with the address in other letters once more.
+    // A forgotten password, with the email in another case once more.
     await page.goto('/membership/login')
     await page.getByRole('button', { name: /forgot/i }).click()
     await page.getByLabel('Email').fill(email.toLowerCase())
@@ -192,7 +192,7 @@ describe('a member', () => {
     await context.close()
   })
 
-  it('becomes one by the year from the start, and signs the waiver for a child', async () => {
+  it('joins with a yearly plan, and signs the waiver for a child', async () => {
     const email = `Maren.Holt.${randomUUID()}@example.com`
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
@@ -214,7 +214,7 @@ describe('a member', () => {
       return isSigned && mails.find(({ subject }) => subject === 'You are a member of Robo Kids Learning')
     }, 20_000)
     expect(welcome.text).toContain('$60.00 a year')
-    // The link in the mail knows that it is done.
+    // The link in the mail shows that it is done.
     await page.goto(/https?:\S+\/waiver\?membership=\S+/.exec(welcome.text)?.[0] ?? '')
     await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
     expect(errors).toEqual([])

@@ -31,8 +31,8 @@ const second: Membership = {
   nextCharge: { at: '2027-04-10T10:00:00.000Z', amount: 6_000, currency: 'usd' },
 }
 
-describe('the days of a membership', () => {
-  // At 2 AM UTC it is the day before at the school; on March 14, 2027 and November 7, 2027 its clocks change.
+describe('the dates of a membership', () => {
+  // At 2 AM UTC it is the previous day at the school; its daylight saving time changes on March 14, 2027 and November 7, 2027.
   it.each([
     ['2027-01-01T02:00:00.000Z', 'December 31, 2026'],
     ['2027-03-14T07:59:59.000Z', 'March 13, 2027'],
@@ -61,7 +61,7 @@ describe('the days of a membership', () => {
 })
 
 describe('a payment that the bank wants confirmed', () => {
-  it('leads to the page for that, beside the one where the card is changed', async () => {
+  it('links to the bank’s confirmation, and to the page for changing the card', async () => {
     const confirmUrl = `${site.url}/card-page`
     const page = await openProfile({
       ...running,
@@ -80,15 +80,15 @@ describe('a payment that the bank wants confirmed', () => {
     expect(await told.getByText('Your bank asks you').count()).toBe(0)
   })
 
-  it('asks for another card only where the bank asks for no confirmation', async () => {
+  it('asks for another card only if the bank requires no confirmation', async () => {
     const page = await openProfile(sampleMembership)
     await page.getByText('Your payment of $7.00 did not go through.').waitFor()
     expect(await page.getByRole('button', { name: 'Confirm the payment' }).count()).toBe(0)
   })
 })
 
-describe('a second membership that came with an address', () => {
-  it('is shown with what it costs, is ended once that was confirmed, and can be kept after all', async () => {
+describe('a second membership that came with an email', () => {
+  it('is shown with its price, ends after a confirmation, and can be kept after all', async () => {
     const page = await openProfile(running, [second])
     const other = section(page, 'Your second membership')
     await other.getByText('$60.00 a year').waitFor()
@@ -103,7 +103,7 @@ describe('a second membership that came with an address', () => {
     await question.getByRole('button', { name: 'Yes, end it' }).click()
     await other.getByText('Your second membership ends on April 10, 2027. Nothing more is charged for it.').waitFor()
     expect(site.api.callsOf('POST', /cancel$/).map(({ body }) => body)).toEqual([{ membershipId: second.membershipId }])
-    // The first one is as it was.
+    // The first one is unchanged.
     expect(await section(page, 'Your membership').innerText()).toContain('$7.00 on December 28, 2026')
     await eventually(() => other.innerText()).toContain('None')
     await other.getByRole('button', { name: 'Keep it after all' }).click()
@@ -111,7 +111,7 @@ describe('a second membership that came with an address', () => {
     await other.getByText('$60.00 on April 10, 2027').waitFor()
   })
 
-  it('stays shown when the first one changes, and where the first one has ended', async () => {
+  it('stays visible when the first one changes or has ended', async () => {
     const page = await openProfile(running, [second])
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     await page.getByRole('button', { name: 'Yes, cancel it' }).click()
@@ -123,7 +123,7 @@ describe('a second membership that came with an address', () => {
     await section(page, 'Your second membership').waitFor()
   })
 
-  it('is spoken of nowhere where there is none', async () => {
+  it('is not mentioned if there is none', async () => {
     const page = await openProfile(running)
     await page.getByText('$7.00 a month').waitFor()
     expect(await page.getByText('second membership').count()).toBe(0)

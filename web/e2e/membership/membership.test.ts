@@ -36,10 +36,10 @@ async function openForm(page: Page) {
 }
 
 describe('the membership offer', () => {
-  it('tells both prices and leads to the login and the registration', async () => {
+  it('shows both prices and links to the login and the registration', async () => {
     const page = await site.open()
     await page.goto('/membership')
-    // The prices come after the page is painted.
+    // The prices load after the first paint.
     for (const price of ['$7 a month', '$60 a year'])
       await eventually(() => page.locator('main').innerText()).toContain(price)
     await page.getByRole('link', { name: 'Login' }).click()
@@ -50,7 +50,7 @@ describe('the membership offer', () => {
     expect(await page.getByRole('radio', { name: '$60 per year' }).isChecked()).toBe(true)
   })
 
-  it('names on every page the prices that the price book has, and none where that cannot be reached', async () => {
+  it('shows the price book’s prices on every page, and none when it is unreachable', async () => {
     let reached = true
     site.api.on('GET /api/membership-plans', () =>
       reached
@@ -78,7 +78,7 @@ describe('the membership offer', () => {
 })
 
 describe('the membership registration', () => {
-  it('signs up, keeps the pending user without its passwords, and goes to the checkout address', async () => {
+  it('signs up, stores the pending user without passwords, and goes to the checkout', async () => {
     const page = await site.open()
     await openForm(page)
     expect(await heading(page).innerText()).toBe('Create Your ChronoTech Account')
@@ -138,7 +138,7 @@ describe('the membership registration', () => {
     expect(stored[1]).not.toContain(goodPassword)
   })
 
-  it('colours each rule of the password as soon as it is met', async () => {
+  it('colors each password rule as soon as it is met', async () => {
     const page = await site.open()
     await openForm(page)
     const met = async (password: string) => {
@@ -148,7 +148,7 @@ describe('the membership registration', () => {
         .locator('li')
         .evaluateAll((rules) => rules.map((rule) => (rule as HTMLElement).dataset['met'] === 'true'))
     }
-    // Length, capital, digit, symbol: as the server judges them.
+    // Length, capital, digit, symbol: the server's rules.
     expect(await met('')).toEqual([false, false, false, false])
     expect(await met('éclair1!')).toEqual([true, false, true, true])
     expect(await met('ÉCLAIR1!')).toEqual([true, true, true, true])
@@ -160,7 +160,7 @@ describe('the membership registration', () => {
         .getByRole('list', { name: 'Password rules' })
         .locator('li')
         .evaluateAll((rules) => rules.map((rule) => getComputedStyle(rule).color))
-    // One turns into the other within a moment.
+    // The color changes by a transition.
     const isAlike = async () => {
       const [length, , digit] = await colours()
       return length === digit
@@ -170,7 +170,7 @@ describe('the membership registration', () => {
     expect(await passwordField(page).getAttribute('type')).toBe('text')
   })
 
-  it('refuses passwords that differ or are weak, in the words of the specification', async () => {
+  it('rejects passwords that differ or are weak, in the words of the specification', async () => {
     const page = await site.open()
     await openForm(page)
     await fillRegistration(page)
@@ -186,7 +186,7 @@ describe('the membership registration', () => {
     expect(signUps()).toHaveLength(0)
   })
 
-  it('marks what is missing and goes to the first of it', async () => {
+  it('marks missing fields and focuses the first', async () => {
     const page = await site.open()
     await openForm(page)
     await proceedButton(page).click()
@@ -199,7 +199,7 @@ describe('the membership registration', () => {
     expect(signUps()).toHaveLength(0)
   })
 
-  it('takes adults alone: from the day before the date 18 years ago', async () => {
+  it('accepts adults only: born on or before the date 18 years ago', async () => {
     const page = await site.open()
     await page.clock.setFixedTime(new Date('2026-11-28T12:00:00'))
     await openForm(page)
@@ -213,7 +213,7 @@ describe('the membership registration', () => {
     await page.waitForURL('**/card-page')
   })
 
-  it('does nothing for whoever fills in what people cannot see', async () => {
+  it('does nothing when the hidden field is filled in', async () => {
     const page = await site.open()
     await openForm(page)
     await fillRegistration(page)
@@ -236,12 +236,12 @@ describe('the membership registration', () => {
     expect(checkouts()).toHaveLength(1)
   })
 
-  it('keeps password managers from filling in what people cannot see', async () => {
+  it('keeps password managers from filling in the hidden field', async () => {
     const page = await site.open()
     await openForm(page)
     await fillRegistration(page)
     const decoy = page.locator('input[name=middle_name]')
-    // Browsers and managers fill in nothing that is read-only; each manager has a word for a field that is not for it.
+    // Browsers and password managers skip read-only fields; each manager has its own attribute to skip a field.
     expect(
       await decoy.evaluate((input: HTMLInputElement) => [
         input.readOnly,
@@ -255,7 +255,7 @@ describe('the membership registration', () => {
     await page.waitForURL('**/card-page')
   })
 
-  it('says nothing more of a field once it is corrected', async () => {
+  it('clears the error of a field once it is corrected', async () => {
     const page = await site.open()
     await openForm(page)
     await proceedButton(page).click()
@@ -271,7 +271,7 @@ describe('the membership registration', () => {
     await page.getByText('Choose a class date.', { exact: true }).first().waitFor({ state: 'detached' })
   })
 
-  it('is read out each time that it was not sent, for the same reason too', async () => {
+  it('announces each time that it was not sent, even for the same reason', async () => {
     const page = await site.open()
     await openForm(page)
     await proceedButton(page).click()
@@ -279,7 +279,7 @@ describe('the membership registration', () => {
     const said = await messageLine(page).locator('span').elementHandle()
     await page.getByLabel('First name').press('Enter')
     await eventually(async () => said?.evaluate((words) => words.isConnected)).toBe(false)
-    // The line is empty while it is sent.
+    // The message is empty while the form is being sent.
     await eventually(() => messageLine(page).innerText()).toBe('Please check the marked fields.')
     expect(await messageLine(page).getAttribute('role')).toBe('alert')
   })
@@ -332,7 +332,7 @@ describe('the membership registration', () => {
     expect(checkouts().at(-1)?.body).toMatchObject({ plan: 'yearly' })
   })
 
-  it('shows what the account was made with once it is made, and asks for all of it again for another email', async () => {
+  it('shows the created account’s details, and asks for all of them again for another email', async () => {
     const page = await site.open()
     site.api.on('POST /api/createStripeSession', () => ({ status: 500, json: {} }))
     await openForm(page)
@@ -345,7 +345,7 @@ describe('the membership registration', () => {
       Phone: '+16175550123',
       Address: '14 Alder Way, Cambridge, MA 02139',
     })
-    // What would be typed there would not reach the account.
+    // Changes there would not reach the account.
     for (const field of ['First name', 'Last name', 'Birthdate', 'Phone number', 'Street', 'ZIP'])
       expect(await page.getByLabel(field).count()).toBe(0)
     await page.getByLabel('Email').fill('ivo.holt@example.com')
@@ -360,7 +360,7 @@ describe('the membership registration', () => {
     expect(checkouts().at(-1)?.body).toMatchObject({ email: 'maren.holt@example.com' })
   })
 
-  it('makes one sign-up of a double click and Enter at once', async () => {
+  it('sends one sign-up for a double click and Enter', async () => {
     const page = await site.open()
     const signingUp = held(() => ({ json: { delivery: null, confirmed: false } }))
     site.api.on('POST /api/auth/sign-up', signingUp.handler)
@@ -373,12 +373,12 @@ describe('the membership registration', () => {
     })
     await eventually(() => proceedButton(page).innerText()).toBe('Processing...')
     expect(await proceedButton(page).isDisabled()).toBe(true)
-    signingUp.letGo()
+    signingUp.release()
     await page.waitForURL('**/card-page')
     expect(signUps()).toHaveLength(1)
   })
 
-  it('works again when one comes back from the card page', async () => {
+  it('works again after coming back from the card page', async () => {
     const page = await site.open()
     await openForm(page)
     await fillRegistration(page)
@@ -413,7 +413,7 @@ describe('the membership registration', () => {
     ])
   })
 
-  it.each(['blocked', 'full'] as const)('registers with storage that is %s', async (how) => {
+  it.each(['blocked', 'full'] as const)('registers when storage is %s', async (how) => {
     const page = await site.open()
     await breakStorage(page, how)
     await openForm(page)
@@ -470,7 +470,7 @@ describe('the payment success of a membership', () => {
     })
   })
 
-  it('says so where nothing is saved, and never before it has looked', async () => {
+  it('says that nothing is saved only after it has checked', async () => {
     const page = await site.open()
     await page.goto('/success')
     await page.getByText('Registration info not found. Please go back and try again.').waitFor()
@@ -485,7 +485,7 @@ describe('the payment success of a membership', () => {
     expect(await textsSeen(member)).not.toContain('Registration info not found')
   })
 
-  it('logs in by itself once the account is confirmed elsewhere, asking every 5 s', async () => {
+  it('logs in by itself once the account is confirmed elsewhere, polling every 5 s', async () => {
     const page = await site.open()
     const { accounts } = site.api
     let confirmed = false
@@ -514,7 +514,7 @@ describe('the payment success of a membership', () => {
     expect(await page.getByRole('link', { name: 'Profile', exact: true }).count()).toBe(1)
   })
 
-  it('asks 300 ms after somebody has come back to the tab, once however that is told', async () => {
+  it('polls once 300 ms after the tab gets visible, however many events report it', async () => {
     const page = await site.open()
     site.api.on('POST /api/auth/auto-sign-in', () => ({ json: { step: 'waiting' } }))
     const asked = () => site.api.callsOf('POST', /auto-sign-in$/).length
@@ -523,7 +523,7 @@ describe('the payment success of a membership', () => {
     await page.goto('/success')
     await page.getByText('this page logs you in by itself').waitFor()
     await page.clock.runFor(1_000)
-    // The clock goes on by itself as well, so that all of it is told at once.
+    // The clock also runs by itself, so all events are fired at once.
     await page.evaluate(() => {
       for (let times = 0; times < 3; times += 1) {
         window.dispatchEvent(new Event('focus'))

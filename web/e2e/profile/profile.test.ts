@@ -22,7 +22,7 @@ async function openProfile(page: Page, changes: Parameters<typeof sampleProfile>
 }
 
 describe('the session', () => {
-  it('shows Profile and Logout to somebody signed in, moving nothing, and to nobody else', async () => {
+  it('shows Profile and Logout to a signed-in user only, without a layout shift', async () => {
     const visitor = await site.open(wide)
     await visitor.goto('/membership')
     await visitor.getByRole('heading', { level: 1 }).waitFor()
@@ -43,7 +43,7 @@ describe('the session', () => {
     expect(await header.getByRole('link', { name: 'Log in' }).count()).toBe(0)
   })
 
-  it('ends with Logout: home, and nothing personal on the way back', async () => {
+  it('ends with Logout: leads home, and Back shows nothing personal', async () => {
     const page = await site.open(wide)
     await openProfile(page)
     await press(page, 'Logout')
@@ -57,7 +57,7 @@ describe('the session', () => {
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain('aren')
   })
 
-  it('ends with Logout at the sign-in pages of a hosted service as well', async () => {
+  it('ends with Logout at a hosted sign-in service as well', async () => {
     const page = await site.open(wide)
     const logoutUrl = 'https://login.robokids.example/logout?client_id=web'
     await page.route(logoutUrl, (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Logged out</h1>' }))
@@ -71,7 +71,7 @@ describe('the session', () => {
     await page.getByRole('heading', { name: 'Logged out' }).waitFor()
   })
 
-  it('leaves nothing of a member whose waiver was opened in this tab, and keeps what is of a registration', async () => {
+  it('clears the record of a member whose waiver was opened in this tab, and keeps a registration’s', async () => {
     const page = await site.open(wide)
     site.api.accounts.membership = { ...sampleMembership, unpaid: null }
     await openProfile(page)
@@ -94,7 +94,7 @@ describe('the session', () => {
     expect(await kept()).toBe(registration)
   })
 
-  it('goes on where it could not be ended, and says so', async () => {
+  it('continues when Logout fails, and says so', async () => {
     const page = await site.open(wide)
     const logged: string[] = []
     page.on('console', (message) => logged.push(message.text()))
@@ -115,7 +115,7 @@ describe('the session', () => {
     await page.getByRole('button', { name: 'Logout' }).waitFor({ state: 'hidden' })
   })
 
-  it('is over once the server says so, whatever was asked', async () => {
+  it('ends when any response says that it is over', async () => {
     const page = await site.open(wide)
     await openProfile(page)
     site.api.accounts.user = null
@@ -124,7 +124,7 @@ describe('the session', () => {
     expect(await page.getByRole('button', { name: 'Logout' }).count()).toBe(0)
   })
 
-  it('shows nothing of a page that the browser kept', async () => {
+  it('shows nothing of a page from the back/forward cache', async () => {
     const page = await site.open(wide)
     await openProfile(page)
     const hidden = await page.evaluate(() => {
@@ -139,7 +139,7 @@ describe('the session', () => {
 })
 
 describe('the profile', () => {
-  it('sends visitors to the login, in place of itself', async () => {
+  it('redirects visitors to the login', async () => {
     const page = await site.open()
     await page.goto('/membership')
     await page.goto('/profile')
@@ -149,7 +149,7 @@ describe('the profile', () => {
     expect(site.api.callsOf('GET', /^\/api\/profile$/)).toHaveLength(0)
   })
 
-  it('shows real data, and the login never while it loads', async () => {
+  it('shows real data, and never the login while loading', async () => {
     const page = await site.open()
     await watchTexts(page)
     const [session, profile] = [
@@ -160,9 +160,9 @@ describe('the profile', () => {
     site.api.on('GET /api/profile', profile.handler)
     await page.goto('/profile')
     await page.getByText('Loading your profile...').waitFor()
-    session.letGo()
+    session.release()
     await page.getByText('Loading your profile...').waitFor()
-    profile.letGo()
+    profile.release()
     await page.getByRole('heading', { name: 'Maren Holt' }).waitFor()
     const details = await section(page, 'Your details').innerText()
     expect(details).toContain('maren.holt@example.com')
@@ -171,7 +171,7 @@ describe('the profile', () => {
     expect(await textsSeen(page)).not.toContain('Show Password')
   })
 
-  it('says that it could not be loaded, and loads when asked again', async () => {
+  it('says that it could not be loaded, and loads on a retry', async () => {
     const page = await site.open()
     site.api.accounts.user = maren
     let down = true
@@ -185,7 +185,7 @@ describe('the profile', () => {
     await page.getByRole('heading', { name: 'Maren Holt' }).waitFor()
   })
 
-  it('saves what was changed, and nothing else', async () => {
+  it('saves only the changed values', async () => {
     const page = await site.open()
     await openProfile(page)
     await press(page, 'Edit')
@@ -200,7 +200,7 @@ describe('the profile', () => {
     await page.getByRole('heading', { name: 'Maren Holt-Lind' }).waitFor()
   })
 
-  it('sends nothing back of what another tab has changed meanwhile', async () => {
+  it('does not revert what another tab has changed meanwhile', async () => {
     const page = await site.open()
     await openProfile(page)
     await press(page, 'Edit')
@@ -208,7 +208,7 @@ describe('the profile', () => {
     site.api.accounts.profile = sampleProfile({ phoneNumber: '+16175550177' })
     const asked = site.api.callsOf('GET', /^\/api\/profile$/).length
     const answer = page.waitForResponse('**/api/profile')
-    // Somebody comes back to the tab.
+    // The tab becomes visible again.
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })))
     await answer
     expect(site.api.callsOf('GET', /^\/api\/profile$/).length).toBeGreaterThan(asked)
@@ -231,7 +231,7 @@ describe('the profile', () => {
     expect(bodiesOf('POST', /verification\/confirm$/)).toEqual([{ attribute: 'email', code: '123456' }])
   })
 
-  it('says which address one logs in with while a new one waits for its code', async () => {
+  it('says which email to log in with while a new one is unverified', async () => {
     const page = await site.open()
     const formerEmail = 'maren.holt@example.com'
     await openProfile(page, { email: 'maren@example.org', emailVerified: false, formerEmail })
@@ -239,7 +239,7 @@ describe('the profile', () => {
       .getByText('Until you enter its code, you log in with maren.holt@example.com, and our mails go there.')
       .waitFor()
     await page.getByText('Not verified yet').waitFor()
-    // A password is kept by password managers for the address that it opens.
+    // Password managers store a password with the email that it belongs to.
     for (const name of await page.locator('input[autocomplete="username"]').all())
       expect(await name.inputValue()).toBe('maren.holt@example.com')
   })
@@ -311,7 +311,7 @@ describe('the profile', () => {
     await page.getByText('On, asked first').waitFor()
   })
 
-  it('turns second steps on and off, and puts one first', async () => {
+  it('turns second steps on and off, and sets the preferred one', async () => {
     const page = await site.open()
     await openProfile(page, { mfa: { enabled: ['TOTP', 'EMAIL'], preferred: 'TOTP' }, phoneNumberVerified: true })
     await press(page, 'Turn on (Text message)')
@@ -326,7 +326,7 @@ describe('the profile', () => {
     ])
   })
 
-  it('removes a passkey once that was confirmed', async () => {
+  it('removes a passkey after a confirmation', async () => {
     const page = await site.open()
     await openProfile(page)
     await press(page, /^Remove Maren’s laptop$/)
@@ -371,7 +371,7 @@ describe('the profile', () => {
     for (const body of bodiesOf('POST', /sign-out$/)) expect(body).toEqual({ everywhere: true })
   })
 
-  it('asks whether it is they before it gives the account away, and goes on with what was typed', async () => {
+  it('asks to confirm the identity before a sensitive change, and continues with what was typed', async () => {
     const page = await site.open()
     await openProfile(page)
     const stale = refusal('FreshSignInRequiredException', 'Please confirm that it is you.')
@@ -385,7 +385,7 @@ describe('the profile', () => {
     await eventually(() => dialog.getByLabel('Password').evaluate((field) => field === document.activeElement)).toBe(
       true,
     )
-    // Who does not want to: nothing happens, and nothing that was typed is lost.
+    // On cancel nothing is changed, and nothing that was typed is lost.
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     await page.getByText('Nothing was changed.').waitFor()
@@ -398,7 +398,7 @@ describe('the profile', () => {
     await dialog.getByLabel('Password').fill('Wrong-2030!')
     await press(dialog, 'Continue')
     await dialog.getByText('Incorrect username or password.').waitFor()
-    // With the second step, where the account has one.
+    // With the second step, if the account has one.
     site.api.on('POST /api/auth/sign-in-again', () => ({ json: { step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' } }))
     await dialog.getByLabel('Password').fill(goodPassword)
     await press(dialog, 'Continue')
@@ -413,7 +413,7 @@ describe('the profile', () => {
     expect(bodiesOf('POST', /sign-in-again$/).at(-1)).toEqual({ password: goodPassword })
   })
 
-  it('asks whether it is they again where that took too long, and by a passkey where they have one', async () => {
+  it('asks to confirm the identity again after it expired, and offers a passkey', async () => {
     const page = await site.open()
     await openProfile(page)
     const stale = refusal('FreshSignInRequiredException', 'Please confirm that it is you.')
@@ -432,7 +432,7 @@ describe('the profile', () => {
     await section(page, 'Second step').getByText('Nothing was changed.').waitFor()
   })
 
-  it('deletes the account with the password once more, and only then', async () => {
+  it('deletes the account only with the password', async () => {
     const page = await site.open()
     await openProfile(page)
     await press(page, 'Delete account')

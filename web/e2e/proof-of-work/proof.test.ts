@@ -20,7 +20,7 @@ async function challengeFor(form: ProofForm, counter = 40): Promise<Challenge> {
   return challengeSchema.parse(await createChallenge(options))
 }
 
-/** The form that a request brings a good proof of; undefined where it brings none. */
+/** The form of a request's valid proof; undefined if it has none. */
 async function provenFor({ proof }: Call): Promise<ProofForm | undefined> {
   if (proof === undefined) return undefined
   const { challenge, solution } = proofSchema.parse(JSON.parse(Buffer.from(proof, 'base64').toString()))
@@ -28,7 +28,7 @@ async function provenFor({ proof }: Call): Promise<ProofForm | undefined> {
   return verified ? challenge.parameters.data.form : undefined
 }
 
-/** Gives out challenges as the BFF does, for whatever form they are asked for. */
+/** Issues challenges for any form, as the BFF does. */
 function giveChallenges(counter?: number): void {
   site.api.on('GET /api/proof', async ({ query }) => {
     const form = new URLSearchParams(query).get('form') as ProofForm
@@ -44,7 +44,7 @@ async function openForm(page: Page) {
   await firstOpenDate(page)
 }
 
-/** What is missing in a browser, and whether it counts as one that works beside the page. */
+/** What is missing in a browser, and whether it solves in a worker. */
 const browsers: [string, () => void][] = [
   ['with everything', () => undefined],
   ['without workers', () => Reflect.deleteProperty(window, 'Worker')],
@@ -69,7 +69,7 @@ const browsers: [string, () => void][] = [
 ]
 
 describe('a login with a password', () => {
-  it('brings a proof of work where it is asked for one, and none else', async () => {
+  it('sends a proof of work only when it is required', async () => {
     giveChallenges()
     const signIns = () => site.api.callsOf('POST', /^\/api\/auth\/sign-in$/)
     const page = await site.open()
@@ -93,7 +93,7 @@ describe('a login with a password', () => {
 })
 
 describe('a confirmation of a sign-up', () => {
-  it('brings a proof of work where it is asked for one: it may bring a password', async () => {
+  it('sends a proof of work when it is required, as it may contain a password', async () => {
     giveChallenges()
     site.api.on('POST /api/auth/confirm-sign-up', async (call) =>
       (await provenFor(call)) === 'sign-in'
@@ -111,7 +111,7 @@ describe('a confirmation of a sign-up', () => {
 })
 
 describe('a registration', () => {
-  it.each(browsers)('brings a proof of work that nobody sees, in a browser %s', async (_, without) => {
+  it.each(browsers)('sends a proof of work unnoticed, in a browser %s', async (_, without) => {
     giveChallenges()
     const page = await site.open()
     await page.addInitScript(without)
@@ -125,7 +125,7 @@ describe('a registration', () => {
     expect(asked()).toHaveLength(1)
   })
 
-  it('is proven beside the page, while its form is filled in', async () => {
+  it('solves its proof of work in the background while its form is filled in', async () => {
     giveChallenges(400)
     const page = await site.open()
     await page.addInitScript(() => {
@@ -143,13 +143,13 @@ describe('a registration', () => {
     await openForm(page)
     await page.getByLabel('Guardian name').fill('Maren Holt')
     await eventually(() => page.locator('html').getAttribute('data-solved')).toBe('1')
-    // What is typed afterwards asks for no other one.
+    // Further typing requests no other challenge.
     await fillSignUp(page)
     expect(asked()).toHaveLength(1)
     expect(await page.locator('html').getAttribute('data-solved')).toBe('1')
   })
 
-  it('that is sent too early says that it is at work until its proof is there, and then goes on by itself', async () => {
+  it('shows the pending state when it is sent before its proof is ready, and then continues by itself', async () => {
     const slow = held(() => ({}))
     site.api.on('GET /api/proof', async (call, nth) => {
       await slow.handler(call, nth)
@@ -163,12 +163,12 @@ describe('a registration', () => {
     await button.waitFor()
     expect(await button.getAttribute('aria-busy')).toBe('true')
     expect(registrations()).toEqual([])
-    slow.letGo()
+    slow.release()
     await page.waitForURL('**/card-page')
     expect(registrations()).toHaveLength(1)
   })
 
-  it('whose proof is not taken any more brings another one, and its parent hears nothing of it', async () => {
+  it('sends another proof unnoticed when the first one is rejected', async () => {
     giveChallenges()
     site.api.on('POST /api/registrations', async (call, nth) => {
       if (nth === 1)
@@ -186,7 +186,7 @@ describe('a registration', () => {
     expect(second && (await provenFor(second))).toBe('registration')
   })
 
-  it('that was refused brings a new proof when it is sent again', async () => {
+  it('sends a new proof when it is sent again after an error', async () => {
     giveChallenges()
     site.api.on('POST /api/registrations', (call, nth) =>
       nth === 1
@@ -204,7 +204,7 @@ describe('a registration', () => {
     expect(new Set(proofs).size).toBe(2)
   })
 
-  it('goes out without one where no challenge can be had, and tells what the server says', async () => {
+  it('is sent without a proof when no challenge can be loaded, and shows the server’s message', async () => {
     site.api.on('GET /api/proof', () => ({ status: 503, json: {} }))
     site.api.on('POST /api/registrations', () => refusal('proof_required', 'Please reload the page and try again.'))
     const page = await site.open()
@@ -214,7 +214,7 @@ describe('a registration', () => {
     await eventually(() => alertBox(page).innerText()).toContain('Please reload the page and try again.')
   })
 
-  it('that finds too many seats held unpaid says what can be done', async () => {
+  it('says how to proceed when too many unpaid seats are held', async () => {
     const words = '10 seats are held for your family already and not paid yet. Please pay for what you want to keep.'
     site.api.on('POST /api/registrations', () => refusal('too_many_unpaid', words))
     const page = await site.open()

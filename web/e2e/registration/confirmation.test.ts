@@ -39,7 +39,7 @@ describe('the confirmation page', () => {
       await page.getByText('$400.00 paid, receipt RK-000123.').waitFor()
       const ticket = page.getByRole('region', { name: 'Ivo' })
       expect(await ticket.locator('img').getAttribute('src')).toBe('/drawings/rover.svg')
-      // What is due comes first.
+      // The due step comes first.
       expect(await ticket.locator('a, button').allInnerTexts()).toEqual(['Read and sign the waiver', 'Add to calendar'])
       const next = page.getByRole('region', { name: 'What happens next' })
       expect(await next.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
@@ -84,7 +84,7 @@ describe('the confirmation page', () => {
     },
   )
 
-  it('keeps its parent where the entry for the calendar cannot be had, and says where else there is one', async () => {
+  it('stays on the page when the calendar entry cannot be loaded, and says where else to find it', async () => {
     site.api.tell(
       sampleView({ status: 'waiver_signed', waiverSignedAt: '2025-09-20T18:00:00.000Z' }, { status: 'paid' }),
     )
@@ -126,7 +126,7 @@ describe('the confirmation page', () => {
     expect(await sidewaysScroll(page)).toBe(0)
   })
 
-  it('turns by the event stream as soon as it is known', async () => {
+  it('updates by the event stream as soon as the payment is known', async () => {
     site.api.tell(sampleView({}, { status: 'paid' }))
     const page = await site.open()
     await page.goto(address)
@@ -138,7 +138,7 @@ describe('the confirmation page', () => {
     expect(site.api.callsOf('GET', new RegExp(`${reference}$`)).length).toBe(asked)
   })
 
-  it('asks about the payment with haste while its parent has just come back, and later like any page', async () => {
+  it('polls the payment faster right after the parent has returned', async () => {
     site.api.tell(sampleView({}, { status: 'open' }))
     const page = await site.open()
     await page.clock.install()
@@ -150,7 +150,7 @@ describe('the confirmation page', () => {
     await eventually(() => queries().at(-1)).toBe('')
   })
 
-  it('is told nothing while nobody sees its tab, and the news as soon as somebody does', async () => {
+  it('does not update while its tab is hidden, and does as soon as it is visible', async () => {
     site.api.tell(sampleView({}, { status: 'paid' }))
     const page = await site.open()
     await page.goto(address)
@@ -182,7 +182,7 @@ describe('the confirmation page', () => {
     await expect.poll(() => heading(page).innerText(), { timeout: 10_000, interval: 200 }).toBe("You're Registered")
   })
 
-  it('says processing, not success and not failure, while the server cannot be asked', async () => {
+  it('says processing, not success and not failure, while the server is unreachable', async () => {
     site.api.on('GET /api/registrations/:reference', () =>
       refusal('upstream_unavailable', 'Please try again in a moment.'),
     )
@@ -215,7 +215,7 @@ describe('the confirmation page', () => {
     expect(await textsSeen(page)).not.toContain("You're Registered")
   })
 
-  it('says of a declined card why, and leads to the payment', async () => {
+  it('says why a card was declined, and leads to the payment', async () => {
     site.api.tell(sampleView({}, { lastDecline: 'Your card has insufficient funds.' }))
     const page = await site.open()
     await page.goto(address)
@@ -225,7 +225,7 @@ describe('the confirmation page', () => {
     await page.waitForURL(`**/robokids-payment?reference=${reference}`)
   })
 
-  it('says of an expired one that it was not charged, and leads back with the data kept', async () => {
+  it('says that an expired registration was not charged, and leads to the form with its data', async () => {
     site.api.tell(sampleView({ status: 'expired' }, { status: 'expired', url: null }))
     const page = await site.open()
     await breakStorage(page, 'blocked')
@@ -237,7 +237,7 @@ describe('the confirmation page', () => {
     expect(await chosenDate(page)).toBe('2025-10-03')
   })
 
-  it('says of a cancelled one what was refunded', async () => {
+  it('says what was refunded of a cancelled registration', async () => {
     site.api.tell(
       sampleView(
         { status: 'cancelled' },
@@ -255,7 +255,7 @@ describe('the confirmation page', () => {
     const query =
       'guardianName=Maren%20Holt&childName=true&email=maren.holt%2Bx%40example.com&startDate=2027-01-08&classType=basic&addressLine1=1e5&city=null&state=CA'
     await page.goto(`/robokids/success?${query}&zipCode=02139`)
-    // Whatever a link says: it was not checked.
+    // Whatever the link says, it is unverified.
     expect(await heading(page).innerText()).toBe("You're Registered")
     await page.getByText('We have not checked these details.').waitFor()
     expect(await detailsOf(page)).toEqual({
@@ -276,7 +276,7 @@ describe('the confirmation page', () => {
     expect(await detailsOf(other)).toMatchObject({ Child: 'true', 'Shipping address': '1e5\nnull, CA 94401' })
   })
 
-  it('prefers the record of this tab, then of this browser, to the address line', async () => {
+  it('prefers the record of the tab, then of the browser, to the URL', async () => {
     const page = await site.open()
     await page.goto('/')
     await page.evaluate(() =>
@@ -371,12 +371,12 @@ describe('the confirmation page', () => {
     await watchTexts(page)
     await page.goto(address)
     await page.getByText('Loading your registration...').waitFor()
-    loading.letGo()
+    loading.release()
     await page.getByRole('heading', { name: "You're Registered" }).waitFor()
     expect(await textsSeen(page)).not.toMatch(/No user data found|not found|\[Missing/)
   })
 
-  it.each(['blocked', 'full'] as const)('tells by the reference with storage that is %s', async (how) => {
+  it.each(['blocked', 'full'] as const)('is loaded by its reference when storage is %s', async (how) => {
     site.api.tell(confirmed)
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await breakStorage(page, how)

@@ -73,7 +73,7 @@ describe('a parent', () => {
     expect(download.suggestedFilename()).toBe('robo-kids-class.ics')
     const added = await readFile(await download.path(), 'utf8')
 
-    // What a screen reader reads in the file is what stands on the page.
+    // Screen readers read the same text in the PDF as on the page.
     await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
     const paper = page.getByRole('article', { name: /^Participation Agreement/ })
     const words = (await paper.innerText()).replaceAll(/\s+/gu, ' ').trim()
@@ -93,7 +93,7 @@ describe('a parent', () => {
     expect(receipt).toMatchObject({ language: 'en-US', displaysTitle: true, isMarked: true, untagged: '' })
     const shown = await page.locator('main p, main dt, main dd').filter({ visible: true }).allInnerTexts()
     const wordsOf = (text: string) => text.normalize('NFC').replaceAll(/\s+/gu, ' ').trim()
-    // Without what it says of the buttons.
+    // Without the text about the buttons.
     expect(wordsOf(receipt.text)).toBe(wordsOf(shown.slice(0, -1).join(' ')))
     await page.evaluate(() => {
       window.print = () => {
@@ -110,7 +110,7 @@ describe('a parent', () => {
     const calendar = new TextDecoder().decode(await attachment(confirmation, 'text/calendar'))
     expect(calendar).toContain(`${(startDate ?? '').replaceAll('-', '')}T160000`)
     expect(calendar).toContain('TZID:America/Los_Angeles')
-    // The same entry: added twice, it is there once.
+    // The same entry: adding it twice shows it once.
     expect(added).toBe(calendar)
 
     const signed = await mailWith(email, /waiver/i)
@@ -123,7 +123,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('comes on a phone from home to the payment page in 5 presses and 11 fields at most, and pays for two siblings', async () => {
+  it('gets from home to the payment page on a phone with at most 5 taps and 11 fields, and pays for two siblings', async () => {
     const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl, ...phone })
     const page = await context.newPage()
@@ -150,7 +150,7 @@ describe('a parent', () => {
     await type(page.getByLabel('Zip code'), '94607')
     await type(page.getByLabel("Child's first name"), 'Ivo')
     await type(page.getByLabel("Child's age"), '9')
-    // What is left for one child is one press.
+    // For one child, one press is left.
     expect(done).toEqual({ presses: 2, fields: 8 })
     await press(page.getByRole('button', { name: 'Add a sibling' }))
     await type(page.getByLabel("Child's first name").nth(1), 'Noa')
@@ -167,7 +167,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('with a sibling pays for one while the promotion is on, and both have a seat', async () => {
+  it('pays for one child with a sibling while the promotion is on, and both have a seat', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidspage2')
@@ -183,7 +183,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('who comes back from the card page finds the same checkout again', async () => {
+  it('finds the same checkout again after coming back from the card page', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidspage4')
@@ -198,7 +198,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('who comes back and changes a field has one seat, and one checkout that can be paid', async () => {
+  it('has one seat and one open checkout after coming back and changing a field', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidspage3')
@@ -227,7 +227,7 @@ describe('a parent', () => {
     await context.close()
   })
 
-  it('sees that a payment is under way while the services are down, and the truth once they are up', async () => {
+  it('sees that a payment is being processed while the services are down, and its result once they are up', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
     await page.goto('/robokidspage3')

@@ -22,7 +22,7 @@ const payButton = (page: Page) => page.getByRole('button', { name: /^(Pay|Hold a
 const checkouts = () => site.api.callsOf('POST', /\/checkout$/)
 
 describe('the payment page', () => {
-  it('sums the registration up and leads to its checkout, once for a double click', async () => {
+  it('shows the registration and leads to its checkout, once for a double click', async () => {
     site.api.tell(
       sampleView({
         children: [
@@ -47,7 +47,7 @@ describe('the payment page', () => {
     expect(checkouts()).toHaveLength(1)
   })
 
-  it('works again when one comes back from the card page', async () => {
+  it('works again after coming back from the card page', async () => {
     site.api.tell(sampleView())
     const page = await site.open()
     await page.goto(address)
@@ -59,7 +59,7 @@ describe('the payment page', () => {
     await page.waitForURL('**/card-page')
   })
 
-  it('finds the registration that this browser remembers', async () => {
+  it('finds the registration that is stored in the browser', async () => {
     site.api.tell(sampleView())
     const page = await site.open()
     await page.goto('/')
@@ -89,12 +89,12 @@ describe('the payment page', () => {
     await watchTexts(page)
     await page.goto(address)
     await page.getByText('Loading your registration...').waitFor()
-    loading.letGo()
+    loading.release()
     await payButton(page).waitFor()
     expect(await textsSeen(page)).not.toMatch(/not found|No user data|Please go back/)
   })
 
-  it('asks the price of the day where the old checkout has closed', async () => {
+  it('asks for the current price when the old checkout has expired', async () => {
     site.api.classes.levels[0]!.price.amount = 42000
     site.api.tell(sampleView({}, { status: 'expired', url: null }))
     const page = await site.open()
@@ -124,7 +124,7 @@ describe('the payment page', () => {
     await page.waitForURL(`**/robokids/success?reference=${reference}`)
   })
 
-  it('says of an expired one that nothing was charged, and leads to the form with the data kept', async () => {
+  it('says that nothing was charged for an expired registration, and leads to the form with its data', async () => {
     site.api.tell(sampleView({ status: 'expired' }, { status: 'expired', url: null }))
     const page = await site.open()
     await page.goto(address)
@@ -139,7 +139,7 @@ describe('the payment page', () => {
     expect(await chosenDate(page)).toBe('2025-10-03')
   })
 
-  it('takes the seat of an expired one again where it can', async () => {
+  it('holds the seat of an expired registration again if it is free', async () => {
     site.api.tell(sampleView({ status: 'expired' }, { status: 'expired', url: null }))
     const page = await site.open()
     await page.goto(address)
@@ -160,7 +160,7 @@ describe('the payment page', () => {
     await page.waitForURL('**/robokidspage1')
   })
 
-  it('alerts when the checkout cannot be made, and can be pressed again', async () => {
+  it('alerts when the checkout cannot be created, and can be retried', async () => {
     site.api.tell(sampleView())
     site.api.on('POST /api/registrations/:reference/checkout', () =>
       refusal('upstream_unavailable', 'Please try again in a moment.'),
@@ -172,7 +172,7 @@ describe('the payment page', () => {
     expect(await payButton(page).isEnabled()).toBe(true)
   })
 
-  it('turns by itself when the payment is confirmed in another tab', async () => {
+  it('updates by itself when the payment is confirmed in another tab', async () => {
     site.api.tell(sampleView())
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await page.goto(address)

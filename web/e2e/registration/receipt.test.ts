@@ -46,7 +46,7 @@ const closeDialog = (page: Page) => page.evaluate(() => window.dispatchEvent(new
 const prints = (page: Page) => page.evaluate(() => (window as unknown as { prints: number }).prints)
 
 describe('the receipt page', () => {
-  it('shows what was saved, and puts that alone on paper', async () => {
+  it('shows the saved data, and prints nothing else', async () => {
     const page = await openReceipt(receipt)
     expect(await detailsOf(page)).toEqual({
       Guardian: 'Maren Holt',
@@ -61,7 +61,7 @@ describe('the receipt page', () => {
     expect(await page.locator('main dl').isVisible()).toBe(true)
   })
 
-  it('adds amount and receipt number where the server knows them', async () => {
+  it('adds amount and receipt number when the server knows them', async () => {
     site.api.tell(signed)
     const page = await openReceipt({ ...receipt, registrationId: reference })
     await page.getByText('RK-000123').waitFor()
@@ -93,7 +93,7 @@ describe('the receipt page', () => {
     await page.getByText('$400.00 of your payment is disputed with your bank: your bank looks into it.').waitFor()
   })
 
-  it('takes nothing from the amount for a second payment that went back, nor for a refund that failed', async () => {
+  it('does not deduct a refunded second payment, nor a failed refund, from the amount', async () => {
     const refund = { amount: 40000, currency: 'usd' } as const
     site.api.tell({
       ...signed,
@@ -117,7 +117,7 @@ describe('the receipt page', () => {
     expect(Object.keys(details)).not.toContain('Refunded')
   })
 
-  it('hands over the PDF of what is paid, keeps its data, and says where there is none just now', async () => {
+  it('downloads the PDF of a paid registration, keeps its data, and says so when there is no PDF', async () => {
     site.api.tell(signed)
     let known = false
     const address = 'GET /api/registrations/:reference/receipt.pdf'
@@ -126,12 +126,12 @@ describe('the receipt page', () => {
       known ? { pdf: { bytes: waiverPdf, name: 'robo-kids-receipt-RK-000123.pdf' } } : unknown,
     )
     const page = await openReceipt({ ...receipt, registrationId: reference })
-    // A browser inside another app.
+    // An in-app browser.
     await page.evaluate(() => Reflect.deleteProperty(window, 'print'))
     const pdf = page.getByRole('button', { name: 'Download PDF' })
     await page.getByRole('button', { name: 'Download & Close' }).click()
     await page.getByRole('alert').getByText('Press “Download PDF” instead.').waitFor()
-    // A server of the version before has no such file.
+    // An older server has no such file.
     await pdf.click()
     await page.getByText('We cannot make the PDF right now. Please try again in a moment.').waitFor()
     known = true
@@ -142,14 +142,14 @@ describe('the receipt page', () => {
     expect((await readFile(await download.path())).equals(waiverPdf)).toBe(true)
     expect(await page.getByText('We cannot make').count()).toBe(0)
     expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toContain('Maren Holt')
-    // What is nowhere but here has no file, nor has what is not paid.
+    // An unknown or unpaid registration has no file.
     site.api.tell({ ...signed, status: 'held', checkout: signed.checkout && { ...signed.checkout, paidAt: null } })
     await page.reload()
     await page.getByText('Not received yet').waitFor()
     expect(await pdf.count()).toBe(0)
   })
 
-  it('says of a registration what the server says, whatever this browser kept', async () => {
+  it('shows the status from the server, whatever the browser has stored', async () => {
     const told = { ...signed, guardianName: 'Ada Lind', address: { ...signed.address, city: 'Oakland' } }
     site.api.tell(told)
     const page = await openReceipt({ ...receipt, registrationId: reference })
@@ -158,7 +158,7 @@ describe('the receipt page', () => {
     expect(await detailsOf(page)).toEqual(Object.fromEntries(rows.map(([name, lines]) => [name, lines.join('\n')])))
   })
 
-  it('opens print, and a second later forgets the saved data and goes home', async () => {
+  it('opens the print dialog, and a second later clears the saved data and goes home', async () => {
     const page = await openReceipt(receipt)
     await page.getByRole('button', { name: 'Download & Close' }).click()
     expect(await prints(page)).toBe(1)
@@ -168,17 +168,17 @@ describe('the receipt page', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toBeNull()
   })
 
-  it('keeps all of it while the print dialog of a phone is open, which the page does not wait for', async () => {
+  it('keeps its data while the print dialog of a phone is open, for which the page does not wait', async () => {
     const page = await openReceipt(receipt)
     await page.clock.install()
-    // A print that is not by our button closes nothing.
+    // A print by other means than our button changes nothing.
     await closeDialog(page)
     await page.getByRole('button', { name: 'Download & Close' }).click()
     expect(await prints(page)).toBe(1)
     await page.clock.runFor(60_000)
     expect(await heading(page).innerText()).toBe('Receipt')
     expect(await detailsOf(page)).toMatchObject({ Guardian: 'Maren Holt' })
-    // A dialog that never came, as in the browser of another app, can be asked for again.
+    // If the dialog never opened, as in an in-app browser, it can be tried again.
     await page.getByRole('button', { name: 'Download & Close' }).click()
     expect(await prints(page)).toBe(2)
     await closeDialog(page)
@@ -198,7 +198,7 @@ describe('the receipt page', () => {
     },
   )
 
-  it('is loaded by its reference where nothing is saved', async () => {
+  it('is loaded by its reference when nothing is saved', async () => {
     site.api.on('GET /api/registrations/:reference', () => ({ delayMs: 800, json: signed }))
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await watchTexts(page)

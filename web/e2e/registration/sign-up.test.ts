@@ -22,7 +22,7 @@ import { held, refusal } from '../stub-api.ts'
 const site = useSite()
 
 const registrations = () => site.api.callsOf('POST', /^\/api\/registrations$/)
-/** Waits for a field's error: what is checked on the server is known a moment after the click. */
+/** Waits for a field's error, which may come from the server. */
 const errorOf = async (page: Page, label: string) => {
   const described = page.getByLabel(label).and(page.locator('[aria-invalid="true"]'))
   const [id] = ((await described.getAttribute('aria-describedby')) ?? '').split(' ')
@@ -35,7 +35,7 @@ async function openForm(page: Page, path = '/robokidspage1') {
 }
 
 describe('the sign-up form', () => {
-  it('is read out each time that it was not sent, for the same reason too', async () => {
+  it('announces each time that it was not sent, even for the same reason', async () => {
     const page = await site.open()
     await openForm(page)
     await submitButton(page).click()
@@ -107,7 +107,7 @@ describe('the sign-up form', () => {
     expect(registrations()[0]?.body).toMatchObject({ classType })
   })
 
-  it('tells price, dates with seats left, the box and the way on before it asks', async () => {
+  it('shows the price, dates with seats left, the kit and the link to the form before the first field', async () => {
     const page = await site.open()
     await openForm(page)
     const facts = await page.locator('header dl, main dl').first().innerText()
@@ -136,7 +136,7 @@ describe('the sign-up form', () => {
     expect(await chosenDate(page)).toBe('')
   })
 
-  it('takes a date along from a link, lets another be chosen for good, and leads on from one that is full', async () => {
+  it('selects the date of a link, lets another be chosen for good, and suggests another when it is full', async () => {
     const page = await site.open()
     await page.goto('/robokidslanding')
     const card = page.getByRole('article').filter({ hasText: 'Level 2' })
@@ -173,7 +173,7 @@ describe('the sign-up form', () => {
     },
   )
 
-  it('makes one request of a double click and Enter at once, and says Processing... meanwhile', async () => {
+  it('sends one request for a double click and Enter, and says Processing... meanwhile', async () => {
     const page = await site.open()
     const registering = held(({ body }) => ({
       json: { checkoutUrl: `${site.url}/card-page`, registrationId: body['id'] },
@@ -192,7 +192,7 @@ describe('the sign-up form', () => {
     await page.keyboard.press('Enter')
     await eventually(() => submitButton(page).innerText()).toBe('Processing...')
     expect(await submitButton(page).isDisabled()).toBe(true)
-    registering.letGo()
+    registering.release()
     await page.waitForURL('**/card-page')
     expect(registrations()).toHaveLength(1)
   })
@@ -214,7 +214,7 @@ describe('the sign-up form', () => {
     expect(registrations()).toHaveLength(0)
   })
 
-  it("puts the server's issues beside the fields they are about", async () => {
+  it("shows the server's issues beside their fields", async () => {
     const page = await site.open()
     site.api.on('POST /api/registrations', () =>
       refusal('validation_failed', 'Please check the marked fields.', [
@@ -259,7 +259,7 @@ describe('the sign-up form', () => {
     expect(await chosenDate(page)).toBe('2025-10-03')
   })
 
-  it('sends the same id again after a lost answer, and another one once a field has changed', async () => {
+  it('sends the same id again after a lost response, and another one after a field has changed', async () => {
     const page = await site.open()
     site.api.on('POST /api/registrations', () => ({ lost: true }))
     await openForm(page)
@@ -269,7 +269,7 @@ describe('the sign-up form', () => {
       await submitButton(page).click()
       await closeAlert(page)
     }
-    // The browser itself may repeat a request whose connection broke: what counts is which ids go with which content.
+    // The browser may retry a request whose connection broke: only the ids per content matter.
     const idsOf = (city: string) =>
       new Set(
         registrations()
@@ -282,7 +282,7 @@ describe('the sign-up form', () => {
     expect(idsOf('Boston')).not.toEqual(idsOf('Cambridge'))
   })
 
-  it('takes a new id once the old one belongs to something else', async () => {
+  it('uses a new id when the old one belongs to something else', async () => {
     const page = await site.open()
     const { api } = site
     api.on('POST /api/registrations', ({ body }, nth) =>
@@ -298,7 +298,7 @@ describe('the sign-up form', () => {
     expect(second?.body).toEqual({ ...first?.body, id: expect.not.stringMatching(String(first?.body['id'])) })
   })
 
-  it('takes a new id for a registration that was closed, but never for one that is paid', async () => {
+  it('uses a new id for a registration that was closed, but never for one that is paid', async () => {
     const page = await site.open()
     const { api } = site
     let status: 'cancelled' | 'confirmed' = 'cancelled'
@@ -322,7 +322,7 @@ describe('the sign-up form', () => {
     expect(page.url()).toContain(`/robokids/success?reference=${String(registrations()[2]?.body['id'])}`)
   })
 
-  it('keeps what was typed over a reload and on the way to another level', async () => {
+  it('keeps what was typed after a reload and on another level', async () => {
     const page = await site.open()
     await openForm(page)
     await fillSignUp(page, { children: [...sampleFamily.children, { name: 'Noa', age: '7' }] })
@@ -335,7 +335,7 @@ describe('the sign-up form', () => {
     expect(await page.getByLabel('Email', { exact: true }).inputValue()).toBe('maren.holt@example.com')
   })
 
-  it('works again when one comes back from the card page', async () => {
+  it('works again after coming back from the card page', async () => {
     const page = await site.open()
     await openForm(page)
     await fillSignUp(page)
@@ -344,7 +344,7 @@ describe('the sign-up form', () => {
     await page.goBack()
     await eventually(() => submitButton(page).innerText()).toBe('Continue to payment')
     await eventually(() => page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
-    // The dates are asked for anew.
+    // The dates are refetched.
     await eventually(() => chosenDate(page)).toBe('2025-10-03')
     await submitButton(page).click()
     await page.waitForURL('**/card-page')
@@ -352,7 +352,7 @@ describe('the sign-up form', () => {
     expect(second?.body).toEqual(first?.body)
   })
 
-  it('gives up the seats of the try before when a field was changed, but not what is being paid', async () => {
+  it('releases the seats of the previous attempt after a field was changed, but not those being paid', async () => {
     const page = await site.open()
     await openForm(page)
     await fillSignUp(page)
@@ -374,7 +374,7 @@ describe('the sign-up form', () => {
     expect((await sendFrom('Fresno'))['replaces']).toBeUndefined()
   })
 
-  it('gives up the seats that the server holds, where a change of them was lost on its way', async () => {
+  it('releases the seats that the server holds, when a request that changes them was lost', async () => {
     const page = await site.open()
     await openForm(page)
     await fillSignUp(page)
@@ -399,7 +399,7 @@ describe('the sign-up form', () => {
     expect(registrations().at(-1)?.body['id']).not.toBe(lost['id'])
   })
 
-  it('lets go on whoever comes back to the date that their own seats have filled, and says why', async () => {
+  it('lets a parent continue with the date that their own held seats have filled, and says why', async () => {
     const page = await site.open()
     await openForm(page)
     await fillSignUp(page)
@@ -439,7 +439,7 @@ describe('the sign-up form', () => {
     expect(await errorOf(page, "Child's first name")).toBe(message)
   })
 
-  it('pays for the registration that stands where another tab has sent the very same', async () => {
+  it('pays for the existing registration when another tab has sent the same one', async () => {
     const page = await site.open()
     const standing = sampleView().registrationId
     site.api.on('POST /api/registrations', () => ({
@@ -453,10 +453,10 @@ describe('the sign-up form', () => {
     expect(JSON.parse(stored ?? '')).toMatchObject({ registrationId: standing })
   })
 
-  it('works again when the browser shows the very same page again', async () => {
+  it('works again when the browser restores the page from its back/forward cache', async () => {
     const page = await site.open()
     site.api.on('POST /api/registrations', ({ body }) => ({
-      // An address that the browser does not leave the page for.
+      // A URL that does not leave the page.
       json: { checkoutUrl: `${site.url}/api/nothing-there`, registrationId: body['id'] },
     }))
     await page.route('**/api/nothing-there', (route) => route.fulfill({ status: 204 }))
@@ -470,7 +470,7 @@ describe('the sign-up form', () => {
     expect(await submitButton(page).isEnabled()).toBe(true)
   })
 
-  it('shows what siblings change of the total, while one joins free and otherwise', async () => {
+  it('shows the total with siblings, with and without the promotion', async () => {
     const page = await site.open()
     await openForm(page)
     const total = () =>
@@ -502,7 +502,7 @@ describe('the sign-up form', () => {
     await page.waitForURL('**/card-page')
   })
 
-  it('refuses more children than the date has seats', async () => {
+  it('rejects more children than the date has seats', async () => {
     const page = await site.open()
     await openForm(page)
     await fillSignUp(page, { startDate: '2025-10-05', children: [...sampleFamily.children, { name: 'Noa', age: '7' }] })
@@ -513,7 +513,7 @@ describe('the sign-up form', () => {
     expect(registrations()).toHaveLength(0)
   })
 
-  it('does not stand in its own way on the last seat', async () => {
+  it('can be sent again when it holds the last seat itself', async () => {
     const page = await site.open()
     await openForm(page)
     await fillSignUp(page, { startDate: '2025-10-05' })
@@ -526,7 +526,7 @@ describe('the sign-up form', () => {
     expect(registrations()[1]?.body).toEqual(registrations()[0]?.body)
   })
 
-  it('can be done with the keyboard alone', async () => {
+  it('can be completed with the keyboard alone', async () => {
     const page = await site.open()
     await openForm(page)
     await dateCards(page).getByRole('radio').first().focus()
@@ -556,7 +556,7 @@ describe('the sign-up form', () => {
     expect(registrations()[0]?.body).toMatchObject({ guardianName: 'Maren Holt', startDate: '2025-10-03', childAge: 9 })
   })
 
-  it.each(['blocked', 'full'] as const)('registers with storage that is %s', async (how) => {
+  it.each(['blocked', 'full'] as const)('registers when storage is %s', async (how) => {
     const page = await site.open()
     await breakStorage(page, how)
     await openForm(page)
@@ -566,7 +566,7 @@ describe('the sign-up form', () => {
     expect(registrations()).toHaveLength(1)
   })
 
-  it('says that the dates could not be loaded, and loads them when asked again', async () => {
+  it('says that the dates could not be loaded, and loads them on a retry', async () => {
     const page = await site.open()
     let down = true
     site.api.on('GET /api/classes', () =>
@@ -579,10 +579,10 @@ describe('the sign-up form', () => {
     expect(await firstOpenDate(page)).toBe('2025-10-03')
   })
 
-  it('has a way to it in the first screen, and its price and button in sight while it is filled in, over no field', async () => {
+  it('is linked in the first viewport, and keeps its price and button visible without covering a field', async () => {
     const page = await site.open({ timezoneId: 'America/New_York' })
     const bar = page.locator('[data-pay-bar]')
-    /** What cannot be seen of the price and the button, and what covers whatever has the focus. */
+    /** The hidden parts of the price and the button, and what covers the focused element. */
     const faults = (place: string) =>
       page.evaluate((where) => {
         const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect()
@@ -608,7 +608,7 @@ describe('the sign-up form', () => {
     for (const [width, height] of [
       [360, 740],
       [390, 844],
-      // With a keyboard on it.
+      // With an on-screen keyboard.
       [390, 508],
       [768, 1024],
       [1280, 800],
@@ -634,7 +634,7 @@ describe('the sign-up form', () => {
       }
     }
     expect(found).toEqual([])
-    // The bar goes down to where the banner was.
+    // The bar moves down to where the banner was.
     await openForm(page)
     await page.getByRole('button', { name: 'Accept' }).click()
     await eventually(() => bar.evaluate((one) => Math.abs(one.getBoundingClientRect().bottom - innerHeight) < 2)).toBe(
@@ -644,7 +644,7 @@ describe('the sign-up form', () => {
     expect(await alertBox(page).count()).toBe(0)
   })
 
-  it('is filled in from the account, not over what was typed, and kept for it beyond the tab, but for nobody else', async () => {
+  it('is filled in from the account without overwriting what was typed, and stored for that account only', async () => {
     const { accounts } = site.api
     accounts.user = maren
     const reading = held(() => ({ json: accounts.profile }))
@@ -654,7 +654,7 @@ describe('the sign-up form', () => {
     const kept = (where: Page) => where.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
     await openForm(page)
     await page.getByLabel('Guardian name').fill('Maren H.')
-    reading.letGo()
+    reading.release()
     await eventually(() => typed(page, 'Email')).toBe('maren.holt@example.com')
     expect(await typed(page, 'Guardian name')).toBe('Maren H.')
     expect([await typed(page, 'Address line 1'), await typed(page, 'City')]).toEqual(['14 Alder Way', 'Cambridge'])
@@ -687,7 +687,7 @@ describe('the sign-up form', () => {
 })
 
 describe('wherever money is taken', () => {
-  it('the terms, the waiver and that all sales are final are beside the button, and how long a seat is held is told', async () => {
+  it('shows the terms, the waiver, the sales policy and the hold time beside the button', async () => {
     const { registrationId, heldUntil } = sampleView()
     site.api.tell(sampleView())
     const page = await site.open({ timezoneId: 'America/New_York' })
@@ -718,7 +718,7 @@ describe('wherever money is taken', () => {
     await page.getByText('Your seat is held until 1:36 PM.').waitFor()
   })
 
-  it('a page says so when it takes longer than a second, and never before', async () => {
+  it('says that loading takes longer only after a second', async () => {
     const loading = held(() => ({ json: sampleView() }))
     site.api.on('GET /api/registrations/:reference', loading.handler)
     const page = await site.open()
@@ -729,7 +729,7 @@ describe('wherever money is taken', () => {
       await page.emulateMedia({ reducedMotion })
       expect(await note.evaluate((one) => getComputedStyle(one).animationDuration)).toBe('1s')
     }
-    loading.letGo()
+    loading.release()
     await page.getByRole('button', { name: /^Pay/ }).waitFor()
     expect(await note.count()).toBe(0)
   })
@@ -739,7 +739,7 @@ describe('the slideshows', () => {
   const shown = (page: Page, label: string) =>
     page.getByRole('region', { name: label }).locator('figure[aria-hidden=false] figcaption').innerText()
 
-  it('change every 4 and every 5 seconds, and hold still when paused, pointed at or hidden', async () => {
+  it('advance every 4 and every 5 seconds, and stop when paused, hovered or hidden', async () => {
     const page = await site.open()
     await page.clock.install()
     await openForm(page)
@@ -763,7 +763,7 @@ describe('the slideshows', () => {
     expect(await shown(page, 'How a class goes')).not.toBe(paused)
   })
 
-  it('do not move by themselves for those who asked for less motion', async () => {
+  it('do not move by themselves with reduced motion', async () => {
     const page = await site.open({ reducedMotion: 'reduce' })
     await page.clock.install()
     await openForm(page)

@@ -54,7 +54,7 @@ async function payAs(page: Page, email: string): Promise<void> {
 }
 
 describe('the shop', () => {
-  it('sells the Spider by keyboard alone, mails it, and tells of its refund', async () => {
+  it('sells the Spider by keyboard alone, sends the mail, and shows its refund', async () => {
     const email = 'zoe.holt@example.com'
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
@@ -63,7 +63,7 @@ describe('the shop', () => {
     await page.getByRole('button', { name: 'Add Robot Spider to cart' }).and(page.locator(':enabled')).waitFor()
     expect(await findings(page)).toEqual([])
 
-    // Twice in, out, and in again; all of it kept over a reload.
+    // Added twice, removed, and added again; all kept after a reload.
     await tabTo(page, 'Add Robot Spider to cart')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Space')
@@ -81,7 +81,7 @@ describe('the shop', () => {
     ])
     expect(await findings(page)).toEqual([])
 
-    // To the card page and back: the cart is as it was, and its button works.
+    // To the card page and back: the cart is unchanged, and its button works.
     await tabTo(page, 'Check out')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Pay $300.00' }).waitFor()
@@ -95,7 +95,7 @@ describe('the shop', () => {
 
     await page.waitForURL(/\/shop\/success/)
     await page.getByRole('heading', { level: 1, name: 'Thank you for your pre-order' }).waitFor()
-    // What is paid is in the cart no more, and the header knows.
+    // The paid items are no longer in the cart, nor in the header's count.
     await page.getByRole('link', { name: /^In your cart/ }).waitFor({ state: 'hidden' })
     for (const text of ['$300.00', 'Zoë Holt', 'Cambridge, MA 02139', email]) {
       expect(await page.getByRole('main').innerText()).toContain(text)
@@ -119,7 +119,7 @@ describe('the shop', () => {
     await context.close()
   })
 
-  it('takes a cart that makes no sense for an empty one, and keeps what it understands of another', async () => {
+  it('treats an invalid stored cart as empty, and keeps the valid items of another', async () => {
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl, colorScheme: 'dark' })
     const page = await context.newPage()
     await page.goto('/shop')
@@ -135,7 +135,7 @@ describe('the shop', () => {
       [bear, { id: 'product:robot-spider', name: 'Robot Spider', price: 0.01 }],
     )
     await page.reload()
-    // Its price is the shop's, and what cannot be bought stands in the way of nothing else for long.
+    // Its price is the shop's, and an unavailable item can be removed to check out.
     await cartOf(page).getByText('$450.00').waitFor()
     await cartOf(page).getByText('Cannot be bought right now').waitFor()
     expect(await cartOf(page).getByRole('button', { name: 'Check out' }).isDisabled()).toBe(true)
@@ -148,7 +148,7 @@ describe('the shop', () => {
     await context.close()
   })
 
-  it('tells who waits for the bear: asked by a mail, confirmed and removed on its page', async () => {
+  it('notifies subscribers about the bear: confirmed by mail, and removable on its page', async () => {
     const email = 'noa.holt@example.com'
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
@@ -176,7 +176,7 @@ describe('the shop', () => {
     await context.close()
   })
 
-  it('reads without script: names, prices and how each stands', async () => {
+  it('shows names, prices and availability without scripts', async () => {
     const { context } = await newVisitor(browser, { baseURL: system.siteUrl, javaScriptEnabled: false })
     const page = await context.newPage()
     await page.goto('/shop')

@@ -5,14 +5,14 @@ import { eventually, useSite } from '../fixture.ts'
 const site = useSite()
 
 const text = 'Robot Spider is in your cart.'
-/** In steps, between which the page learns where the pointer and the focus are. */
+/** Advances the clock in steps, so that the page can handle pointer and focus events in between. */
 async function pass(page: Page, seconds: number) {
   for (let second = 0; second < seconds; second++) await page.clock.runFor(1_000)
 }
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 
 describe('a toast', () => {
-  it('says what was done where the focus is not, waits for whoever looks at it, and goes by itself or when it is told to', async () => {
+  it('announces what was done without taking the focus, waits during hover and focus, and disappears by itself or when closed', async () => {
     const page = await site.open({ viewport: { width: 1280, height: 800 } })
     await page.clock.install()
     await page.goto('/design-system')
@@ -20,7 +20,7 @@ describe('a toast', () => {
     const dismiss = page.getByRole('button', { name: 'Dismiss' })
     const show = page.getByRole('button', { name: 'Show a toast' })
     await show.waitFor()
-    // What is to be read out is there before there is something to say.
+    // The live region exists before its text.
     expect(await page.getByRole('main').locator('output:empty').count()).toBe(1)
     await page.clock.pauseAt(Date.now() + 60_000)
 
@@ -52,7 +52,7 @@ describe('a toast', () => {
     expect(await focused(page)).toBe('More')
   })
 
-  it('keeps what undoes it 8 px at least from what puts it away, each as large as a thumb', async () => {
+  it('has its undo and close buttons at least 8 px apart, each as large as a thumb', async () => {
     const page = await site.open()
     await page.goto('/design-system')
     for (const width of [360, 390, 1280]) {
@@ -69,7 +69,7 @@ describe('a toast', () => {
         dismiss.y - (undo.y + undo.height),
       )
       expect([width, apart >= 8]).toEqual([width, true])
-      // It slides in by a transform, in which 44 px may be a millionth less.
+      // The transform of its animation may round 44 px down a little.
       for (const { width: wide, height } of [undo, dismiss])
         expect(Math.round(Math.min(wide, height))).toBeGreaterThanOrEqual(44)
       await page.getByRole('button', { name: 'Dismiss' }).click()

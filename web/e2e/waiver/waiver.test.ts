@@ -31,7 +31,7 @@ const waivers = () => site.api.callsOf('POST', /^\/api\/waivers$/)
 const saved = (page: Page) =>
   page.evaluate(() => [sessionStorage.getItem('roboKidsWaiverSession'), localStorage.getItem('roboKidsRegistration')])
 
-/** A tab whose session holds this text, at a waiver page. */
+/** Opens a waiver page in a tab whose session storage contains this text. */
 async function openWaiver(stored: string, path = '/robokids/waiver') {
   const page = await site.open()
   await page.goto('/')
@@ -50,7 +50,7 @@ describe('the waiver page', () => {
     }))
     site.api.on('POST /api/waivers', signing.handler)
     const page = await openWaiver(JSON.stringify(record), path)
-    // Its words are the page's own; its file is shown only where somebody asks for it.
+    // The text is part of the page; the PDF is only loaded on demand.
     const paper = page.getByRole('article', { name: 'Participation waiver' })
     await paper.waitFor()
     expect(await paper.getByRole('heading').allInnerTexts()).toEqual(['Participation waiver', '1. The risks'])
@@ -64,10 +64,10 @@ describe('the waiver page', () => {
     await submit(page).click()
     await eventually(() => submit(page).innerText()).toBe('Sending...')
     expect(await submit(page).isDisabled()).toBe(true)
-    signing.letGo()
+    signing.release()
     await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
     await page.getByText('A confirmation email will arrive shortly').waitFor()
-    // The short page that takes the place of the long one is seen, and read out, from its top.
+    // The short page that replaces the long one is shown, and announced, from its top.
     expect(await page.evaluate(() => [window.scrollY, document.activeElement?.tagName])).toEqual([0, 'H1'])
     const { siblings: _, ...sent } = { siblings: [], ...record }
     expect(waivers().map(({ body }) => body)).toEqual([{ ...sent, documentSha256: sampleWaiver.sha256 }])
@@ -112,7 +112,7 @@ describe('the waiver page', () => {
     await page.waitForURL('**/robokids')
   })
 
-  it('can be sent again after the answer was lost', async () => {
+  it('can be sent again after a lost response', async () => {
     let up = false
     site.api.on('POST /api/waivers', () =>
       up
@@ -132,7 +132,7 @@ describe('the waiver page', () => {
     expect(await saved(page)).toEqual([null, null])
   })
 
-  it("shows the server's words when the registration is not paid", async () => {
+  it("shows the server's message when the registration is not paid", async () => {
     site.api.on('POST /api/waivers', () => refusal('registration_not_paid', 'This registration is not paid yet.'))
     const page = await openWaiver(JSON.stringify(record))
     await agree(page).check()
@@ -142,7 +142,7 @@ describe('the waiver page', () => {
     expect(await saved(page)).not.toContain(null)
   })
 
-  it('falls back to "Server error" where the server says nothing', async () => {
+  it('falls back to "Server error" when the server sends no message', async () => {
     site.api.on('POST /api/waivers', () => ({ status: 500, json: {} }))
     const page = await openWaiver(JSON.stringify(record))
     await agree(page).check()
@@ -173,7 +173,7 @@ describe('the waiver page', () => {
     expect(await submit(page).isDisabled()).toBe(true)
   })
 
-  it('signs nothing when the document cannot be had', async () => {
+  it('signs nothing when the document cannot be loaded', async () => {
     site.api.on('GET /api/waiver-document', () => refusal('upstream_unavailable', 'Please try again in a moment.'))
     const page = await openWaiver(JSON.stringify(record))
     await agree(page).check()
@@ -203,7 +203,7 @@ describe('the waiver page', () => {
     await watchTexts(page)
     await page.goto(`/waiver?reference=${reference}`)
     await page.getByText('Loading your registration...').waitFor()
-    loading.letGo()
+    loading.release()
     await agree(page).waitFor()
     expect(await alertBox(page).count()).toBe(0)
     expect(await textsSeen(page)).not.toMatch(/missing|not found|problem|No user data/)
@@ -231,7 +231,7 @@ describe('the waiver page', () => {
     },
   )
 
-  it('is done already for one who comes back after signing', async () => {
+  it('is shown as done to a parent who returns after signing', async () => {
     site.api.tell(
       sampleView({ status: 'waiver_signed', waiverSignedAt: '2025-09-20T18:00:00.000Z' }, { status: 'paid' }),
     )
@@ -245,13 +245,13 @@ describe('the waiver page', () => {
 describe('the waiver of a member', () => {
   const field = (page: Page, label: string) => page.getByLabel(label, { exact: true })
 
-  it('asks whoever comes by the link in the mail who signs for whom, and marks what is missing', async () => {
+  it('asks a parent who follows the link in the mail who signs for whom, and marks what is missing', async () => {
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await page.goto(`/waiver?membership=${reference}`)
     await agree(page).check()
     await submit(page).click()
     await page.getByText("Child's first name is required.").waitFor()
-    // Its signature is mailed to the membership's own address, whoever signs.
+    // The signed waiver is mailed to the membership's own address.
     expect(await field(page, 'Email').count()).toBe(0)
     await page.getByText('The signed waiver is emailed to the address of your membership.').waitFor()
     expect(await field(page, 'Your full name').evaluate((input) => input === document.activeElement)).toBe(true)
@@ -279,7 +279,7 @@ describe('the waiver of a member', () => {
     await page.getByRole('link', { name: 'Go to your profile' }).waitFor()
   })
 
-  it('that somebody else has signed is signed anew by the account that it belongs to, and by nobody else', async () => {
+  it('that somebody else has signed can be signed again by the account that it belongs to, and by nobody else', async () => {
     const waiverId = '01a21f00-0000-7000-8000-000000000077'
     const seat = {
       membershipId: reference,
@@ -314,7 +314,7 @@ describe('the waiver of a member', () => {
     })
   })
 
-  it('asks for the child alone where the guardian is known, shows the server’s words, and is signed once', async () => {
+  it('asks only for the child when the guardian is known, shows the server’s message, and is signed once', async () => {
     const member = { ...record, childName: '', childAge: '', startDate: '2030-01-04', classType: 'membership' }
     const page = await openWaiver(JSON.stringify(member), '/waiver')
     const message = 'A child must be at least 5 years old.'

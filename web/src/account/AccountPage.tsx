@@ -3,14 +3,14 @@ import styles from './AccountPage.module.css'
 
 interface AccountPageProps {
   title: ReactNode
-  /** What is said below the title. */
+  /** The text below the title. */
   lead?: ReactNode
-  /** Changes when the same address shows something new: keys and screen readers are taken there. */
+  /** Changes when the same address shows a new step: the focus then moves to its heading. */
   step?: string
   children: ReactNode
 }
 
-/** A screen with one thing to do, on a sheet in the middle. */
+/** A page with a single form, on a sheet in the middle. */
 export function AccountPage({ title, lead, step = '', children }: AccountPageProps) {
   const sheet = useRef<HTMLDivElement>(null)
   const shown = useRef(step)
@@ -20,11 +20,11 @@ export function AccountPage({ title, lead, step = '', children }: AccountPagePro
     sheet.current?.querySelector<HTMLElement>('h1')?.focus()
   }, [step])
   return (
-    <div className={styles['ground']}>
-      <div ref={sheet} className={styles['sheet']}>
-        <header className={styles['head']}>
+    <div className={styles.ground}>
+      <div ref={sheet} className={styles.sheet}>
+        <header className={styles.head}>
           <h1 tabIndex={-1}>{title}</h1>
-          {lead && <p className={styles['lead']}>{lead}</p>}
+          {lead && <p className={styles.lead}>{lead}</p>}
         </header>
         {children}
       </div>

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Notice } from '../ui/Notice.tsx'
 import type { AutoSignIn } from './use-auto-sign-in.ts'
 
-/** What becomes of the sign-in that happens by itself once the account is confirmed. */
+/** The state of the automatic sign-in after the account is confirmed. */
 export function AutoSignInLine({ autoSignIn }: { autoSignIn: AutoSignIn }) {
   switch (autoSignIn.state) {
     case 'off':

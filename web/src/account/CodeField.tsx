@@ -1,20 +1,14 @@
 import { type ComponentProps, useEffect, useId } from 'react'
 import { Field } from '../ui/Field.tsx'
 
-type CodeFieldProps = Omit<
-  ComponentProps<typeof Field>,
-  'autoComplete' | 'inputMode' | 'label' | 'name' | 'onChange'
-> & {
+type CodeFieldProps = Omit<ComponentProps<typeof Field>, 'autoComplete' | 'inputMode' | 'label'> & {
   label?: string
-  /** As errors name it. */
-  name?: string
-  /** It opened where a button was pressed: keys go on here. */
+  /** Focuses the field when it appears after a button was pressed. */
   awaited?: boolean
-  onChange: (code: string) => void
 }
 
-/** A code that was sent, or that an app shows. */
-export function CodeField({ label = 'Code', name = 'code', awaited = false, onChange, ...field }: CodeFieldProps) {
+/** A code from a message or an authenticator app. */
+export function CodeField({ label = 'Code', awaited = false, ...field }: CodeFieldProps) {
   const id = useId()
   useEffect(() => {
     if (awaited) document.getElementById(id)?.focus()
@@ -24,12 +18,10 @@ export function CodeField({ label = 'Code', name = 'code', awaited = false, onCh
       {...field}
       id={id}
       label={label}
-      name={name}
       inputMode="numeric"
       autoComplete="one-time-code"
       autoCapitalize="none"
       spellCheck={false}
-      onChange={(event) => onChange(event.target.value)}
       required
     />
   )

@@ -12,16 +12,16 @@ import { type PendingUser, readPendingUser } from './pending-user.ts'
 import { useAutoSignIn } from './use-auto-sign-in.ts'
 import { useUser } from './use-user.ts'
 
-/** Who signed up, for a page that does not know yet. */
+/** The initial state, before storage is read. */
 const nobody: { pending: PendingUser | undefined; email: string } = { pending: undefined, email: '' }
 
 const confirmed: Message = { kind: 'success', text: '✅ Account confirmed! You can now log in.' }
 
 export function Confirm() {
-  const search = useSearch({ strict: false })
+  const search = useSearch({ from: '/confirm' })
   const [{ pending, email }] = useClientState(nobody, () => {
     const pending = readPendingUser()
-    return { pending, email: search['email'] || pending?.email || '' }
+    return { pending, email: search.email || pending?.email || '' }
   })
   const [done, setDone] = useState<{ signedIn: boolean } | null>(null)
   const user = useUser()

@@ -1,25 +1,19 @@
+import type { ComponentProps } from 'react'
 import { Field } from '../ui/Field.tsx'
 
-interface EmailFieldProps {
-  value: string
-  error?: string | undefined
-  onChange: (email: string) => void
-}
+type EmailFieldProps = Pick<ComponentProps<typeof Field>, 'name' | 'value' | 'error' | 'onChange'>
 
-/** Whose account it is: the name that a password manager keeps. */
-export function EmailField({ value, error, onChange }: EmailFieldProps) {
+/** The account's email, which a password manager stores as its name. */
+export function EmailField(field: EmailFieldProps) {
   return (
     <Field
+      {...field}
       label="Email"
-      error={error}
-      name="email"
       type="email"
       inputMode="email"
       autoComplete="username"
       autoCapitalize="none"
       spellCheck={false}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
       required
     />
   )

@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useClientState } from '../browser/use-client-state.ts'
 import { Aside, Form, MessageLine, Or, Stack } from '../forms/Form.tsx'
+import { useForm } from '../forms/use-form.ts'
 import { type Message, useSubmit } from '../forms/use-submit.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
@@ -18,10 +19,10 @@ import { SignInStepForm, stepTitle } from './SignInStepForm.tsx'
 import { type SignIn, useSignIn } from './use-sign-in.ts'
 import { useUser } from './use-user.ts'
 
-/** Long enough to read that it worked. */
+/** Long enough to read the success message. */
 const onwardAfterMs = 1_500
 
-/** Beside the steps of the sign-in itself: a forgotten password, and its end. */
+/** The views besides the sign-in's own steps. */
 type View =
   | { name: 'sign in' }
   | { name: 'forgot' }
@@ -33,12 +34,12 @@ const loggedIn = '✅ Logged in.'
 declare module '@tanstack/react-router' {
   interface HistoryState {
     signedOutEverywhere?: boolean
-    /** Whose password is to be chosen anew: it may be nobody's yet. */
+    /** The email whose password is to be reset; there may be no account for it. */
     forgotten?: string
   }
 }
 
-/** For who comes from the profile, and wants to know that it worked. */
+/** Confirms it to a user who comes from the profile page. */
 function signedOutEverywhere(): Message | null {
   const state = window.history.state as { signedOutEverywhere?: boolean } | null
   return state?.signedOutEverywhere ? { kind: 'success', text: 'You are logged out in every browser.' } : null
@@ -63,11 +64,11 @@ export function Login() {
   const { step, signal } = signIn
   const navigate = useNavigate()
   useEffect(() => {
-    // It is said once, and not at each reload.
+    // Shown once, not after each reload.
     if (signedOutEverywhere()) void navigate({ to: '/membership/login', replace: true, state: {} })
   }, [navigate])
 
-  /** An answer that comes once somebody has gone back is for a screen that is not there any more. */
+  /** Ignores a response that arrives after the user has gone back. */
   const unlessBack =
     <Given extends unknown[]>(act: (...given: Given) => void) =>
     (...given: Given) => {
@@ -161,7 +162,7 @@ interface SignInFormProps {
   signIn: SignIn
   email: string
   onEmail: (email: string) => void
-  /** What happened before this form. */
+  /** The outcome of the step before this form. */
   news: Message | null
   onForgot: () => void
 }
@@ -170,55 +171,53 @@ function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps)
   const [password, setPassword] = useState('')
   const [shown, setShown] = useState(false)
   const [tried, setTried] = useState(false)
-  const state = useSubmit('Login failed.')
+  const setValues = (values: { email: string; password: string }) => {
+    onEmail(values.email)
+    setPassword(values.password)
+  }
+  const form = useForm([{ email, password }, setValues], 'Login failed.')
 
   const begin = (how: { password?: string; preferred?: 'WEB_AUTHN' }) => {
     setTried(true)
     if (email.trim() === '') {
-      state.refuse('username is required to signIn', { email: 'Enter your email.' })
+      form.showError('username is required to signIn', { email: 'Enter your email.' })
       return
     }
     if (how.password === '') {
-      state.refuse('password is required to signIn', { password: 'Enter your password.' })
+      form.showError('password is required to signIn', { password: 'Enter your password.' })
       return
     }
-    state.send(() => signIn.begin({ email: email.trim(), ...how }))
+    form.submit(() => signIn.begin({ email: email.trim(), ...how }))
   }
 
   return (
     <>
-      <Form
-        state={{ message: tried ? state.message : news, forget: state.forget }}
-        onSubmit={() => begin({ password })}
-      >
-        <EmailField value={email} error={state.errors['email']} onChange={onEmail} />
+      <Form message={tried ? form.message : news} onSubmit={() => begin({ password })}>
+        <EmailField {...form.field('email')} />
         <Field
+          {...form.field('password')}
           label="Password"
-          error={state.errors['password']}
-          name="password"
           type={shown ? 'text' : 'password'}
           autoComplete="current-password"
           autoCapitalize="none"
           spellCheck={false}
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
           required
         />
         <Checkbox label="Show Password" checked={shown} onChange={(event) => setShown(event.target.checked)} />
         <PasswordChecklist password={password} />
-        <Button type="submit" wide pending={state.sending}>
+        <Button type="submit" wide pending={form.pending}>
           Log In
         </Button>
-        <Button variant="quiet" disabled={state.sending} onClick={onForgot}>
+        <Button variant="quiet" disabled={form.pending} onClick={onForgot}>
           Forgot your password?
         </Button>
       </Form>
       <Or />
       <Stack>
-        <Button variant="secondary" wide disabled={state.sending} onClick={() => begin({ preferred: 'WEB_AUTHN' })}>
+        <Button variant="secondary" wide disabled={form.pending} onClick={() => begin({ preferred: 'WEB_AUTHN' })}>
           Log in with a passkey
         </Button>
-        <Button variant="secondary" wide disabled={state.sending} onClick={() => begin({})}>
+        <Button variant="secondary" wide disabled={form.pending} onClick={() => begin({})}>
           Other ways to log in
         </Button>
       </Stack>
@@ -246,7 +245,7 @@ function Done({ text }: { text: string }) {
   )
 }
 
-/** Nobody can sign in over somebody else. */
+/** A user has to sign out before signing in to another account. */
 function SignedIn({ email, refusal }: { email: string; refusal: Message | null }) {
   const queryClient = useQueryClient()
   const state = useSubmit('Could not log out.')
@@ -257,7 +256,12 @@ function SignedIn({ email, refusal }: { email: string; refusal: Message | null }
         <ButtonLink to="/profile" wide>
           Go to your profile
         </ButtonLink>
-        <Button variant="secondary" wide pending={state.sending} onClick={() => state.send(() => signOut(queryClient))}>
+        <Button
+          variant="secondary"
+          wide
+          pending={state.pending}
+          onClick={() => state.submit(() => signOut(queryClient))}
+        >
           Log out to use another account
         </Button>
       </Stack>

@@ -4,16 +4,16 @@ import { useEffect } from 'react'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
 import { AccountPage } from './AccountPage.tsx'
-import { askSession } from './session.ts'
+import { refetchSession } from './session.ts'
 
-/** Where a sign-in elsewhere comes back to: home with a session, to the login without one. */
+/** The return page of an external sign-in: leads home with a session, else to the login. */
 export function OauthRedirect() {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   useEffect(() => {
     let gone = false
     const goOn = async () => {
-      const { user } = await askSession(queryClient).catch(() => ({ user: null }))
+      const { user } = await refetchSession(queryClient).catch(() => ({ user: null }))
       if (!gone) await navigate({ to: user ? '/' : '/membership/login', replace: true })
     }
     void goOn()

@@ -9,17 +9,17 @@ const rules: Record<keyof typeof passwordRules, string> = {
 }
 const names = Object.keys(rules) as (keyof typeof rules)[]
 
-/** Whether every rule of the list is green. */
+/** Whether every rule is met. */
 export const isPasswordGood = (password: string) => names.every((name) => passwordRules[name](password))
 
-/** The rules of a password, each green as soon as what is typed follows it. */
+/** The password rules, each green once it is met. */
 export function PasswordChecklist({ password }: { password: string }) {
   return (
-    <ul className={styles['rules']} aria-label="Password rules">
+    <ul className={styles.rules} aria-label="Password rules">
       {names.map((name) => {
         const met = passwordRules[name](password)
         return (
-          <li key={name} className={met ? styles['met'] : undefined} data-met={met}>
+          <li key={name} className={met ? styles.met : undefined} data-met={met}>
             <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
               <circle cx="8" cy="8" r="7" />
               {met && <path d="m4.8 8.3 2.2 2.2 4.2-4.6" />}

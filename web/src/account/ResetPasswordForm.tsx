@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { done } from '../api/answer.ts'
 import { AccountName, Form } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { prepareProof, provenApi, provenWhereAsked } from '../proof-of-work/proven.ts'
 import { Button } from '../ui/Button.tsx'
 import { deliveryAnswer } from './answers.ts'
@@ -22,29 +22,30 @@ async function sendCode(email: string): Promise<string> {
 
 interface ForgotPasswordFormProps {
   email: string
-  /** The code is on its way: to whom, and what to say of it. */
+  /** The code was sent: to which email, and the message to show. */
   onSent: (email: string, text: string) => void
 }
 
-/** Asks for a code that lets one choose a new password. */
+/** Requests a password reset code. */
 export function ForgotPasswordForm({ email: known, onSent }: ForgotPasswordFormProps) {
-  const [email, setEmail] = useState(known)
-  const state = useSubmit('Something went wrong.')
-  const type = (typed: string) => {
-    setEmail(typed)
+  const [values, setValues] = useState({ email: known })
+  const change = (changed: typeof values) => {
+    setValues(changed)
     prepareProof('password')
   }
+  const form = useForm([values, change], 'Something went wrong.')
+  const { email } = values
   const ask = () => {
     if (email.trim() === '') {
-      state.refuse('username is required to signIn', { email: 'Enter your email.' })
+      form.showError('username is required to signIn', { email: 'Enter your email.' })
       return
     }
-    state.send(async () => onSent(email.trim(), await sendCode(email.trim())))
+    form.submit(async () => onSent(email.trim(), await sendCode(email.trim())))
   }
   return (
-    <Form state={state} onSubmit={ask}>
-      <EmailField value={email} error={state.errors['email']} onChange={type} />
-      <Button type="submit" wide pending={state.sending}>
+    <Form message={form.message} onSubmit={ask}>
+      <EmailField {...form.field('email')} />
+      <Button type="submit" wide pending={form.pending}>
         Send me a code
       </Button>
     </Form>
@@ -56,21 +57,20 @@ interface ResetPasswordFormProps {
   onReset: () => void
 }
 
-/** A new password, with the code that was sent. */
+/** Sets a new password with the code that was sent. */
 export function ResetPasswordForm({ email, onReset }: ResetPasswordFormProps) {
-  const [code, setCode] = useState('')
-  const [password, setPassword] = useState('')
-  const state = useSubmit('Could not set new password.')
+  const form = useForm(useState({ code: '', password: '' }), 'Could not set new password.')
+  const { code, password } = form.values
   const reset = () => {
     if (code.trim() === '') {
-      state.refuse('Please check the marked fields.', { code: 'Enter the code that we sent you.' })
+      form.showError('Please check the marked fields.', { code: 'Enter the code that we sent you.' })
       return
     }
     if (!isPasswordGood(password)) {
-      state.refuse(weakPassword, { password: 'Choose a password that follows the rules below.' })
+      form.showError(weakPassword, { password: 'Choose a password that follows the rules below.' })
       return
     }
-    state.send(async () => {
+    form.submit(async () => {
       await provenWhereAsked('sign-in', '/api/auth/confirm-forgot-password', {
         method: 'POST',
         body: { email, code: code.trim(), password },
@@ -80,17 +80,17 @@ export function ResetPasswordForm({ email, onReset }: ResetPasswordFormProps) {
     })
   }
   return (
-    <Form state={state} onSubmit={reset}>
+    <Form message={form.message} onSubmit={reset}>
       <AccountName email={email} />
-      <CodeField error={state.errors['code']} value={code} onChange={setCode} />
-      <NewPasswordFields name="password" value={password} error={state.errors['password']} onChange={setPassword} />
-      <Button type="submit" wide pending={state.sending}>
+      <CodeField {...form.field('code')} />
+      <NewPasswordFields {...form.field('password')} />
+      <Button type="submit" wide pending={form.pending}>
         Set New Password
       </Button>
       <Button
         variant="quiet"
-        disabled={state.sending}
-        onClick={() => state.send(async () => state.succeed(await sendCode(email)), 'Something went wrong.')}
+        disabled={form.pending}
+        onClick={() => form.submit(async () => form.showSuccess(await sendCode(email)), 'Something went wrong.')}
       >
         Send a new code
       </Button>

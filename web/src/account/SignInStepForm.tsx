@@ -2,7 +2,8 @@ import type { MfaType, SignInStep } from '@robokids/contracts/auth'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { AccountName, Aside, Form, MessageLine, Stack } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
+import { type Submission, useSubmit } from '../forms/use-submit.ts'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Checkbox.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -23,7 +24,7 @@ const mfaNames: Record<MfaType, string> = {
   SMS: 'A code by text message',
   EMAIL: 'A code by email',
 }
-/** As ways out of a step that asks for another. */
+/** Labels for switching to another factor. */
 const insteadNames: Record<MfaType, string> = {
   TOTP: 'Use my authenticator app instead',
   SMS: 'Text me a code instead',
@@ -43,7 +44,7 @@ interface Attribute {
   type?: 'date' | 'email' | 'tel'
 }
 
-/** Attributes that an account may lack, as people call them. */
+/** Labels of attributes that an account may lack. */
 const attributes: Record<string, Attribute> = {
   email: { label: 'Email', type: 'email', autoComplete: 'email' },
   given_name: { label: 'First name', autoComplete: 'given-name' },
@@ -53,7 +54,7 @@ const attributes: Record<string, Attribute> = {
   address: { label: 'Address', autoComplete: 'off' },
 }
 
-/** What the screen is called at this step. */
+/** The page title of a step. */
 export function stepTitle({ step }: SignInStep): string {
   switch (step) {
     case 'DONE':
@@ -96,15 +97,15 @@ interface StepProps {
   signIn: SignIn
   step: SignInStep
   email: string
-  /** The account is confirmed: signed in by that, or back to the first form. */
+  /** The account is confirmed, and signed in or not. */
   onConfirmed: (signedIn: boolean) => void
-  /** A code for a new password is on its way. */
+  /** A password reset code was sent. */
   onReset: (email: string, text: string) => void
   onNewPassword: () => void
   onForgot: (email: string) => void
 }
 
-/** The form of each step that a sign-in can have. A step without one does not compile. */
+/** The form of each sign-in step. A step without one fails the type check. */
 export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNewPassword, onForgot }: StepProps) {
   switch (step.step) {
     case 'DONE':
@@ -178,7 +179,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
   }
 }
 
-/** Both ways of giving a password look the same to people: the safer one stands for both. */
+/** Both password factors look the same to users: keep the safer one. */
 function dedupeFactors(choices: FirstFactor[]): FirstFactor[] {
   return choices.filter((choice) => choice !== 'PASSWORD' || !choices.includes('PASSWORD_SRP'))
 }
@@ -192,11 +193,11 @@ function Unknown({ name }: { name: string }) {
   )
 }
 
-function OtherWays({ signIn, state }: { signIn: SignIn; state: ReturnType<typeof useSubmit> }) {
+function OtherWays({ signIn, state }: { signIn: SignIn; state: Submission }) {
   const { chooseAgain } = signIn
   return (
     chooseAgain && (
-      <Button variant="quiet" disabled={state.sending} onClick={() => state.send(chooseAgain)}>
+      <Button variant="quiet" disabled={state.pending} onClick={() => state.submit(chooseAgain)}>
         Try another way
       </Button>
     )
@@ -207,40 +208,33 @@ interface CodeStepProps {
   signIn: SignIn
   lead: ReactNode
   label?: string
-  /** It was sent, and can be sent again. */
+  /** The code was sent, and can be sent again. */
   sent?: boolean
-  /** It is the second step, which a browser can be trusted to go without. */
+  /** It is the second step, which a trusted browser skips. */
   second?: boolean
-  /** Other second steps of the account, for who cannot give this one. */
+  /** Other second steps of the account, as alternatives. */
   others?: readonly MfaType[] | undefined
 }
 
 function CodeStep({ signIn, lead, label, sent = false, second = false, others = [] }: CodeStepProps) {
-  const [code, setCode] = useState('')
   const [trust, setTrust] = useState(false)
-  const state = useSubmit(loginFailed)
+  const form = useForm(useState({ answer: '' }), loginFailed)
   const { repeat } = signIn
   const submit = () => {
-    if (code.trim() === '') state.refuse(answerRequired, { answer: 'Enter the code.' })
-    else state.send(() => signIn.answer({ answer: code.trim(), once: true, trust }))
+    if (form.values.answer.trim() === '') form.showError(answerRequired, { answer: 'Enter the code.' })
+    else form.submit(() => signIn.answer({ answer: form.values.answer.trim(), once: true, trust }))
   }
   const resend = (again: () => Promise<void>) =>
-    state.send(async () => {
+    form.submit(async () => {
       await again()
-      setCode('')
-      state.succeed('We sent you a new code.')
+      form.change({ answer: '' })
+      form.showSuccess('We sent you a new code.')
     })
   return (
     <>
       {typeof lead === 'string' ? <p>{lead}</p> : lead}
-      <Form state={state} onSubmit={submit}>
-        <CodeField
-          {...(label ? { label } : {})}
-          name="answer"
-          error={state.errors['answer']}
-          value={code}
-          onChange={setCode}
-        />
+      <Form message={form.message} onSubmit={submit}>
+        <CodeField {...form.field('answer')} {...(label ? { label } : {})} />
         {second && (
           <Checkbox
             label="Trust this browser: skip this step here from now on"
@@ -248,11 +242,11 @@ function CodeStep({ signIn, lead, label, sent = false, second = false, others = 
             onChange={(event) => setTrust(event.target.checked)}
           />
         )}
-        <Button type="submit" wide pending={state.sending}>
+        <Button type="submit" wide pending={form.pending}>
           Continue
         </Button>
         {sent && repeat && (
-          <Button variant="quiet" disabled={state.sending} onClick={() => resend(repeat)}>
+          <Button variant="quiet" disabled={form.pending} onClick={() => resend(repeat)}>
             Send a new code
           </Button>
         )}
@@ -260,13 +254,13 @@ function CodeStep({ signIn, lead, label, sent = false, second = false, others = 
           <Button
             key={other}
             variant="quiet"
-            disabled={state.sending}
-            onClick={() => state.send(() => signIn.answer({ answer: other, instead: true }))}
+            disabled={form.pending}
+            onClick={() => form.submit(() => signIn.answer({ answer: other, instead: true }))}
           >
             {insteadNames[other]}
           </Button>
         ))}
-        {others.length === 0 && <OtherWays signIn={signIn} state={state} />}
+        {others.length === 0 && <OtherWays signIn={signIn} state={form} />}
       </Form>
       <Aside>
         <span>
@@ -281,30 +275,22 @@ function CodeStep({ signIn, lead, label, sent = false, second = false, others = 
 }
 
 function CustomChallenge({ signIn, parameters }: { signIn: SignIn; parameters: Record<string, string> }) {
-  const [answer, setAnswer] = useState('')
-  const state = useSubmit(loginFailed)
+  const form = useForm(useState({ answer: '' }), loginFailed)
+  const { answer } = form.values
   const submit = () => {
-    if (answer.trim() === '') state.refuse(answerRequired, { answer: 'Enter your answer.' })
-    else state.send(() => signIn.answer({ answer: answer.trim(), once: true }))
+    if (answer.trim() === '') form.showError(answerRequired, { answer: 'Enter your answer.' })
+    else form.submit(() => signIn.answer({ answer: answer.trim(), once: true }))
   }
   return (
-    <Form state={state} onSubmit={submit}>
+    <Form message={form.message} onSubmit={submit}>
       {Object.entries(parameters).map(([name, value]) => (
         <p key={name}>
           <strong>{name}</strong>
           <span>{`: ${value}`}</span>
         </p>
       ))}
-      <Field
-        label="Your answer"
-        name="answer"
-        error={state.errors['answer']}
-        value={answer}
-        onChange={(event) => setAnswer(event.target.value)}
-        autoComplete="off"
-        required
-      />
-      <Button type="submit" wide pending={state.sending}>
+      <Field {...form.field('answer')} label="Your answer" autoComplete="off" required />
+      <Button type="submit" wide pending={form.pending}>
         Continue
       </Button>
     </Form>
@@ -331,8 +317,8 @@ function Choice<Kind extends string>({
             key={choice}
             variant="secondary"
             wide
-            disabled={state.sending}
-            onClick={() => state.send(() => signIn.answer({ answer: choice, choice: true }))}
+            disabled={state.pending}
+            onClick={() => state.submit(() => signIn.answer({ answer: choice, choice: true }))}
           >
             {names[choice]}
           </Button>
@@ -343,64 +329,57 @@ function Choice<Kind extends string>({
 }
 
 function EmailSetUp({ signIn, email: known }: { signIn: SignIn; email: string }) {
-  const [email, setEmail] = useState(known)
-  const state = useSubmit(loginFailed)
+  const form = useForm(useState({ answer: known }), loginFailed)
+  const { answer } = form.values
   const submit = () => {
-    if (email.trim() === '') state.refuse(answerRequired, { answer: 'Enter an email address.' })
-    else state.send(() => signIn.answer({ answer: email.trim() }))
+    if (answer.trim() === '') form.showError(answerRequired, { answer: 'Enter an email address.' })
+    else form.submit(() => signIn.answer({ answer: answer.trim() }))
   }
   return (
-    <Form state={state} onSubmit={submit}>
+    <Form message={form.message} onSubmit={submit}>
       <Field
+        {...form.field('answer')}
         label="Email"
-        name="answer"
         hint="We mail you a code now, and one at each login."
-        error={state.errors['answer']}
         type="email"
         inputMode="email"
         autoComplete="email"
         autoCapitalize="none"
         spellCheck={false}
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
         required
       />
-      <Button type="submit" wide pending={state.sending}>
+      <Button type="submit" wide pending={form.pending}>
         Send me a code
       </Button>
-      <OtherWays signIn={signIn} state={state} />
+      <OtherWays signIn={signIn} state={form} />
     </Form>
   )
 }
 
 function Password({ signIn, email }: { signIn: SignIn; email: string }) {
-  const [password, setPassword] = useState('')
   const [shown, setShown] = useState(false)
-  const state = useSubmit(loginFailed)
+  const form = useForm(useState({ answer: '' }), loginFailed)
   const submit = () => {
-    if (password === '') state.refuse('password is required to signIn', { answer: 'Enter your password.' })
-    else state.send(() => signIn.answer({ answer: password }))
+    if (form.values.answer === '') form.showError('password is required to signIn', { answer: 'Enter your password.' })
+    else form.submit(() => signIn.answer({ answer: form.values.answer }))
   }
   return (
-    <Form state={state} onSubmit={submit}>
+    <Form message={form.message} onSubmit={submit}>
       <AccountName email={email} />
       <Field
+        {...form.field('answer')}
         label="Password"
-        name="answer"
-        error={state.errors['answer']}
         type={shown ? 'text' : 'password'}
         autoComplete="current-password"
         autoCapitalize="none"
         spellCheck={false}
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
         required
       />
       <Checkbox label="Show Password" checked={shown} onChange={(event) => setShown(event.target.checked)} />
-      <Button type="submit" wide pending={state.sending}>
+      <Button type="submit" wide pending={form.pending}>
         Log In
       </Button>
-      <OtherWays signIn={signIn} state={state} />
+      <OtherWays signIn={signIn} state={form} />
     </Form>
   )
 }
@@ -410,11 +389,11 @@ function Passkey({ signIn, options }: { signIn: SignIn; options: Record<string, 
   const { repeat } = signIn
   return (
     <Form
-      state={state}
-      onSubmit={() => state.send(async () => signIn.answer({ answer: await provePasskey(options), once: true }))}
+      message={state.message}
+      onSubmit={() => state.submit(async () => signIn.answer({ answer: await provePasskey(options), once: true }))}
     >
       <p>Your device asks for your fingerprint, your face or its PIN.</p>
-      <Button type="submit" wide pending={state.sending}>
+      <Button type="submit" wide pending={state.pending}>
         Use my passkey
       </Button>
       {state.message && repeat && (
@@ -433,51 +412,40 @@ interface NewPasswordProps {
 }
 
 function NewPassword({ signIn, email, missing, onDone }: NewPasswordProps) {
-  const [password, setPassword] = useState('')
-  const [values, setValues] = useState<Record<string, string>>({})
-  const state = useSubmit('Could not set new password.')
+  const form = useForm(useState<Record<string, string>>({ answer: '' }), 'Could not set new password.')
   // Some services name them `userAttributes.given_name`.
   const names = missing.map((name) => name.replace(/^userAttributes\./, ''))
   const submit = () => {
-    const empty = names.filter((name) => !values[name]?.trim())
+    const valueOf = (name: string) => form.values[`attributes.${name}`]?.trim() ?? ''
+    const password = form.values['answer'] ?? ''
+    const empty = names.filter((name) => valueOf(name) === '')
     if (!isPasswordGood(password)) {
-      state.refuse(weakPassword, { answer: 'Choose a password that follows the rules below.' })
+      form.showError(weakPassword, { answer: 'Choose a password that follows the rules below.' })
       return
     }
     if (empty.length > 0) {
-      state.refuse(
+      form.showError(
         'Please check the marked fields.',
         Object.fromEntries(empty.map((name) => [`attributes.${name}`, 'Please fill this in.'])),
       )
       return
     }
     const answer: SignInAnswer = { answer: password, once: true }
-    if (names.length > 0) answer.attributes = Object.fromEntries(names.map((name) => [name, values[name]!.trim()]))
-    state.send(async () => {
+    if (names.length > 0) answer.attributes = Object.fromEntries(names.map((name) => [name, valueOf(name)]))
+    form.submit(async () => {
       onDone()
       await signIn.answer(answer)
     })
   }
   return (
-    <Form state={state} onSubmit={submit}>
+    <Form message={form.message} onSubmit={submit}>
       <AccountName email={email} />
-      <NewPasswordFields name="answer" value={password} error={state.errors['answer']} onChange={setPassword} />
+      <NewPasswordFields {...form.field('answer')} />
       {names.map((name) => {
         const { label, ...input } = attributes[name] ?? { label: name }
-        return (
-          <Field
-            key={name}
-            {...input}
-            label={label}
-            name={`attributes.${name}`}
-            error={state.errors[`attributes.${name}`]}
-            value={values[name] ?? ''}
-            onChange={(event) => setValues({ ...values, [name]: event.target.value })}
-            required
-          />
-        )
+        return <Field key={name} {...form.field(`attributes.${name}`)} {...input} label={label} required />
       })}
-      <Button type="submit" wide pending={state.sending}>
+      <Button type="submit" wide pending={form.pending}>
         Set New Password
       </Button>
     </Form>

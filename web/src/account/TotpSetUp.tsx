@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import styles from './TotpSetUp.module.css'
 
-/** Modules of light around the code, as the standard asks for. */
+/** The quiet zone around the code, in modules, as the standard requires. */
 const quiet = 4
 
-/** The code's dark squares as one path, and how wide it is. Its maker is only loaded where a code is shown. */
+/** The code's dark modules as one path, and its width. The generator is imported only when a code is shown. */
 async function drawCode(text: string): Promise<{ path: string; size: number }> {
   const { create } = await import('qrcode')
   const { size, data } = create(text, { errorCorrectionLevel: 'M' }).modules
@@ -21,12 +21,12 @@ interface TotpSetUpProps {
   uri: string
 }
 
-/** What an authenticator app needs, to scan or to type. */
+/** The secret for an authenticator app, to scan or to type. */
 export function TotpSetUp({ secret, uri }: TotpSetUpProps) {
   const code = useQuery({ queryKey: ['qr-code', uri], queryFn: () => drawCode(uri), gcTime: 0, staleTime: Infinity })
   return (
-    <div className={styles['setUp']}>
-      <div className={styles['picture']} aria-busy={code.isPending}>
+    <div className={styles.setUp}>
+      <div className={styles.picture} aria-busy={code.isPending}>
         {code.data && (
           <svg
             viewBox={`0 0 ${code.data.size} ${code.data.size}`}
@@ -38,11 +38,11 @@ export function TotpSetUp({ secret, uri }: TotpSetUpProps) {
           </svg>
         )}
         {code.isPending && <Skeleton height="100%" />}
-        {code.isError && <p className={styles['missing']}>The picture could not be loaded. Please type the key.</p>}
+        {code.isError && <p className={styles.missing}>The picture could not be loaded. Please type the key.</p>}
       </div>
-      <div className={styles['words']}>
+      <div className={styles.words}>
         <p>Scan this with your authenticator app, or type the key into it:</p>
-        <code className={styles['secret']}>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
+        <code className={styles.secret}>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
         <a href={uri}>Open it in an app on this device</a>
       </div>
     </div>

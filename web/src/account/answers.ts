@@ -14,7 +14,7 @@ export const passkeyOptions = answer<{ options: Record<string, unknown> }>(passk
 export const profile = answer<Profile>(profileShape)
 export const signUpAnswer = answer<{ delivery: CodeDelivery | null; confirmed: boolean }>(signUpAnswerShape)
 export const totpSetUp = answer<{ secret: string; uri: string }>(totpSetUpShape)
-/** A step exactly as the contract has it; `signInStep` also takes what it does not know. */
+/** A step exactly as in the contract; `signInStep` also accepts unknown steps. */
 export const knownSignInStep = answer<SignInStep>(signInStepShape)
 
 /**

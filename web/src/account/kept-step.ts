@@ -4,11 +4,11 @@ import { signInStep } from './answers.ts'
 
 const key = 'signInStep'
 
-/** As long as the server's cookie holds a step, and as a code for a new password is good. */
+/** The lifetimes of the server's sign-in cookie and of a password reset code. */
 const stepMs = 180_000
 const resetMs = 3_600_000
 
-/** What waits for a code that somebody looks for elsewhere. Other steps are made in the page, and some show what is secret. */
+/** Steps that wait for a code from elsewhere. The others happen on the page, and some contain secrets. */
 const waiting = new Set<SignInStep['step']>([
   'CONFIRM_SIGN_UP',
   'CONFIRM_SIGN_IN_WITH_SMS_CODE',
@@ -16,19 +16,19 @@ const waiting = new Set<SignInStep['step']>([
   'CONFIRM_SIGN_IN_WITH_TOTP_CODE',
 ])
 
-/** How far somebody has come. */
+/** The progress of a sign-in. */
 export interface KeptStep {
   email: string
   step: SignInStep | null
-  /** Whether it is the second one, after a password. */
+  /** Whether it is the second step, after a password. */
   isSecond: boolean
-  /** A code for a new password is on its way: what was said of it. */
+  /** The message about a password reset code that was sent. */
   sent: string | null
 }
 
 const nowhere: KeptStep = { email: '', step: null, isSecond: false, sent: null }
 
-/** Keeps the way through a reload: phones let go of a tab while one reads one's mail. */
+/** Survives a reload: phones discard a tab while its user reads their mail in another app. */
 export function keepStep(changes: Partial<KeptStep>): void {
   const kept = { ...readKeptStep(), ...changes }
   const isWaiting = kept.sent !== null || (kept.step && waiting.has(kept.step.step))
@@ -41,14 +41,14 @@ export function forgetStep(): void {
   session.remove(key)
 }
 
-/** Whether somebody has opened the page anew: that asks for its form. */
-function isOpenedAnew(): boolean {
+/** Opening the page by a link or its address starts at the first form. */
+function isNewVisit(): boolean {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   return navigation?.type === 'navigate'
 }
 
 export function readKeptStep(): KeptStep {
-  if (isOpenedAnew()) return nowhere
+  if (isNewVisit()) return nowhere
   try {
     const { until, step, ...kept } = JSON.parse(session.get(key) ?? '{}') as Partial<KeptStep & { until: number }>
     if (!until || until < Date.now()) return nowhere

@@ -1,4 +1,4 @@
-/** Why an authenticator gave no answer. */
+/** Why an authenticator failed. */
 const failures: Record<string, string> = {
   NotAllowedError: 'The passkey request was cancelled, or took too long.',
   AbortError: 'The passkey request was aborted.',
@@ -17,14 +17,14 @@ function textOf(bytes: ArrayBuffer): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** The options of an authenticator as they are sent: what is bytes is text. */
+/** WebAuthn options as JSON: binary values are base64url text. */
 type Sent<Options, Text> = Omit<Options, keyof Text> & Text
 
-/** Not every browser that has passkeys reads the standard's JSON by itself. */
+/** Not every browser with passkeys has the standard's `parse…FromJSON`. */
 const withIds = (credentials: PublicKeyCredentialDescriptorJSON[] = []) =>
   credentials.map((one) => ({ ...one, id: bytesOf(one.id) }) as PublicKeyCredentialDescriptor)
 
-/** Nor does each write it; and a password manager may hand over an object of its own. */
+/** Nor `toJSON`; and a password manager may return an object of its own. */
 function jsonOf(credential: PublicKeyCredential): Record<string, unknown> {
   if (typeof credential.toJSON === 'function') return credential.toJSON() as unknown as Record<string, unknown>
   const { id, rawId, type, authenticatorAttachment } = credential
@@ -57,7 +57,7 @@ async function answerOf(ask: () => Promise<Credential | null>): Promise<Record<s
   return jsonOf(credential as PublicKeyCredential)
 }
 
-/** Has the device make a passkey; answers what the server keeps of it. */
+/** Creates a passkey on the device; returns the credential for the server. */
 export function createPasskey(options: Record<string, unknown>): Promise<Record<string, unknown>> {
   return answerOf(() => {
     const { challenge, user, excludeCredentials, ...others } = options as unknown as Sent<
@@ -74,7 +74,7 @@ export function createPasskey(options: Record<string, unknown>): Promise<Record<
   })
 }
 
-/** Has the device prove a passkey. */
+/** Signs a challenge with a passkey of the device. */
 export function provePasskey(options: Record<string, unknown>): Promise<Record<string, unknown>> {
   return answerOf(() => {
     const { challenge, allowCredentials, ...others } = options as unknown as Sent<

@@ -2,7 +2,7 @@ import type { MembershipPlan } from '@robokids/contracts/auth'
 import { session } from '../browser/storage.ts'
 import { draftKey, pendingKey } from '../browser/stored-data.ts'
 
-/** What stands in the membership's registration form, as typed, apart from the passwords: they are never kept. */
+/** The values of the membership registration form as typed, without the passwords, which are never stored. */
 export interface MemberValues {
   given_name: string
   family_name: string
@@ -31,14 +31,14 @@ export const noValues: MemberValues = {
   classDate: '',
 }
 
-/** Who has signed up in this tab: the form with the phone number normalised and the address in one line. */
+/** A user who has signed up in this tab: the form's values, with the phone number normalized and the address in one line. */
 export interface PendingUser extends MemberValues {
   address: string
   /** Milliseconds. */
   signedUpAt: number
-  /** Where the code went, as the server masks it; empty where none was sent. */
+  /** The masked destination of the code; empty if none was sent. */
   codeSentTo: string
-  /** The membership is paid, or there was one already. */
+  /** The membership is paid, or existed already. */
   isMember?: boolean
 }
 

@@ -5,7 +5,7 @@ import { api, type Call } from '../api/api.ts'
 import { profile } from './answers.ts'
 import { sessionQuery } from './session.ts'
 
-/** What the account holds. It stays nowhere once no screen shows it. */
+/** The account's profile. Not cached once no screen shows it. */
 export function profileQuery(userId: string) {
   return queryOptions({
     queryKey: ['profile', userId],
@@ -18,7 +18,7 @@ export function profileQuery(userId: string) {
 
 type Change = Pick<Call<unknown>, 'method' | 'body'>
 
-/** Changes a part of the account, and shows what it is then. */
+/** Changes a part of the account, and updates the cached profile. */
 export async function changeProfile(
   queryClient: QueryClient,
   path: '/api/profile' | `/api/profile/${string}`,
@@ -28,6 +28,6 @@ export async function changeProfile(
   const read = profile.safeParse(answered)
   if (read.success) queryClient.setQueryData<Profile>(profileQuery(read.data.userId).queryKey, read.data)
   else await queryClient.invalidateQueries({ queryKey: ['profile'] })
-  // The address that it names may be another one now.
+  // The session's email may have changed.
   void queryClient.invalidateQueries(sessionQuery)
 }

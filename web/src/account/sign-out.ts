@@ -7,10 +7,10 @@ import { forgetUser } from './session.ts'
 const answerWithinMs = 8_000
 
 /**
- * Signs out here, or everywhere. Until the server has said that it is done, whoever comes to this browser next may still find
- * the account in it, so that nothing here looks as if it were.
- * @param leave goes to where one is without an account; the screen of the account is gone before what it shows is.
- * @throws Error whose message is for people
+ * Signs out in this browser, or in all of them. Until the server confirms it, the page stays as it is: the next person at
+ * this browser may still be signed in.
+ * @param leave navigates to a page that needs no account, before the account's data is cleared
+ * @throws Error whose message can be shown
  */
 export async function signOut(
   queryClient: QueryClient,
@@ -18,7 +18,7 @@ export async function signOut(
 ): Promise<void> {
   let logoutUrl: string | undefined
   try {
-    // Browsers without it wait as long as the line does.
+    // Older browsers have no `timeout` and wait until the connection fails.
     const signal = AbortSignal.timeout?.(answerWithinMs)
     const answer = done as Answer<SignedOut>
     ;({ logoutUrl } = await api('/api/auth/sign-out', { method: 'POST', body: { everywhere }, answer, signal }))

@@ -3,10 +3,10 @@ import { useEffect, useState } from 'react'
 import { ApiError } from '../api/api.ts'
 import { provenWhereAsked } from '../proof-of-work/proven.ts'
 import { signInStep } from './answers.ts'
-import { askSession } from './session.ts'
+import { refetchSession } from './session.ts'
 
 const askEveryMs = 5_000
-/** What has it asked at once, and then again at once, has it asked once. */
+/** Debounces events that trigger a check at the same time. */
 const debounceMs = 300
 const forMs = 180_000
 const tooLate = 'The account was not confirmed on time.'
@@ -15,14 +15,14 @@ export type AutoSignIn =
   | { state: 'off' }
   | { state: 'waiting' }
   | { state: 'signed in' }
-  /** Confirmed, but the sign-in itself has another step. */
+  /** Confirmed, but the sign-in has another step. */
   | { state: 'unfinished' }
   | { state: 'failed'; message: string }
 
 /**
- * Signs in as soon as the account is confirmed, perhaps in another tab: asks every 5 s for up to 3 min after the sign-up, and
- * when somebody comes back to this tab, whose timers may have slept.
- * @param signedUpAt milliseconds; undefined where nobody signed up in this tab, or where there is nothing to wait for.
+ * Signs in once the account is confirmed, possibly in another tab: polls every 5 s for up to 3 min after the sign-up, and
+ * when this tab becomes visible, as its timers may have been suspended.
+ * @param signedUpAt milliseconds; undefined if nobody signed up in this tab, or there is nothing to wait for
  */
 export function useAutoSignIn(signedUpAt: number | undefined): AutoSignIn {
   const queryClient = useQueryClient()
@@ -52,13 +52,13 @@ export function useAutoSignIn(signedUpAt: number | undefined): AutoSignIn {
           signal: over.signal,
         })
         if (step === 'DONE') {
-          await askSession(queryClient).catch(() => undefined)
+          await refetchSession(queryClient).catch(() => undefined)
           return finish({ state: 'signed in' })
         }
         if (step !== 'waiting') return finish({ state: 'unfinished' })
       } catch (error) {
         if (over.signal.aborted) return
-        // The server refuses for good; what may pass is asked again.
+        // Stop on a final error; retry on a temporary one.
         if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429)
           return finish({ state: 'failed', message: error.message || tooLate })
       } finally {

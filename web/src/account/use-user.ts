@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useHydrated } from '../browser/use-hydrated.ts'
 import { sessionQuery } from './session.ts'
 
-/** Whoever is signed in. Nobody while that is not known, and on a page that is being hydrated: it was made for nobody. */
+/** The signed-in user; null while that is unknown, and during hydration, as documents are rendered without a user. */
 export function useUser(): Session['user'] {
   const hydrated = useHydrated()
   const { data } = useQuery(sessionQuery)

@@ -1,19 +1,19 @@
 /**
- * The contracts' answers, checked in the browser without the 27 KB of zod: `answers/*.json` is what zod says of each
- * schema as JSON Schema (`answers.test.ts` writes it with `vitest -u`, and fails when it is stale). A schema of the
- * contracts does in place of these where zod is loaded anyway.
+ * Validates the contracts' responses in the browser without the 27 KB of zod: `answers/*.json` are their
+ * JSON Schemas (`answers.test.ts` writes them with `vitest -u`, and fails when they are stale). A zod schema of the
+ * contracts also fits, where zod is loaded anyway.
  */
 export interface Answer<T> {
   safeParse: (content: unknown) => { success: true; data: T } | { success: false }
 }
 
-/** The part of JSON Schema that our answers need. */
+/** The part of JSON Schema that our responses need. */
 export interface Shape {
   type?: string | string[]
   properties?: Record<string, Shape>
   required?: string[]
   items?: Shape
-  /** What each value of a record is. */
+  /** The schema of a record's values. */
   additionalProperties?: Shape
   enum?: unknown[]
   const?: unknown
@@ -59,5 +59,5 @@ export function answer<T>(shape: Shape): Answer<T> {
   return { safeParse: (content) => (fits(shape, content) ? { success: true, data: content as T } : { success: false }) }
 }
 
-/** Says no more than that it is done, or more than anybody asks for. */
+/** A response whose content is not used. */
 export const done: Answer<object> = answer({ type: 'object' })

@@ -368,18 +368,18 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   })),
 ]
 
-/** How a text is written is the server's care; the browser needs its shape. */
+/** String formats are the server's concern; the browser checks the shape. */
 const shapeOf = (schema: z.ZodType) =>
   z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => {
       for (const key of ['$schema', 'propertyNames', 'description', 'format', 'pattern'] as const)
         delete jsonSchema[key]
       if (!Object.keys(jsonSchema.additionalProperties ?? {}).length) delete jsonSchema.additionalProperties
-      // What `integer` means here already.
+      // Implied by `integer` here.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
       if (jsonSchema.oneOf) {
-        // Told apart by their names: no two of them fit at once.
+        // Discriminated by name, so that at most one matches.
         jsonSchema.anyOf = jsonSchema.oneOf
         delete jsonSchema.oneOf
       }

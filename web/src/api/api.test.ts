@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { registerAnswer } from '../registration/answers.ts'
-import { api, ApiError, composeAnew, noteAccount, whenFreshSignInIsRequired, whenOtherAccount } from './api.ts'
+import { api, ApiError, adoptSignedInAccount, setAccount, whenFreshSignInIsRequired, whenOtherAccount } from './api.ts'
 
 const answers = (...answer: Parameters<typeof Response.json>) =>
   vi.stubGlobal(
@@ -18,7 +18,7 @@ async function failure(): Promise<ApiError> {
 
 afterEach(() => {
   vi.unstubAllGlobals()
-  noteAccount(null)
+  setAccount(null)
 })
 
 describe('api', () => {
@@ -78,21 +78,21 @@ describe('the account that a change is made for', () => {
 
   it('is named in each of them, and not where one only reads or signs out', async () => {
     expect(await accountOf('POST')).toBeNull()
-    noteAccount('maren')
+    setAccount('maren')
     for (const method of ['POST', 'PATCH', 'DELETE'] as const) expect(await accountOf(method)).toBe('maren')
     expect(await accountOf('GET')).toBeNull()
     expect(await accountOf('POST', '/api/auth/sign-out')).toBeNull()
   })
 
   it('stays whom the page was made for, until that signs out or another page is made', async () => {
-    noteAccount('maren')
-    noteAccount('noor')
+    setAccount('maren')
+    setAccount('noor')
     expect(await accountOf('POST')).toBe('maren')
-    composeAnew()
+    adoptSignedInAccount()
     expect(await accountOf('POST')).toBe('noor')
-    noteAccount(null)
+    setAccount(null)
     expect(await accountOf('POST')).toBeNull()
-    noteAccount('maren')
+    setAccount('maren')
     expect(await accountOf('POST')).toBe('maren')
   })
 

@@ -2,24 +2,24 @@ import type { accountHeader } from '@robokids/contracts/auth'
 import type { ErrorBody, ErrorCode, Issue, ErrorDetails } from '@robokids/contracts/errors'
 import type { Answer } from './answer.ts'
 
-/** Names this client to the server; no authority comes with it. */
+/** Identifies this client to the server; it grants nothing. */
 const apiKey = 'robokids-web'
 
-// As the contracts have it, without what checks their other parts.
+// As in the contracts, whose module would import their schemas.
 const accountHeaderName: typeof accountHeader = 'x-account'
 
 interface Refusal extends ErrorDetails {
   status: number
   code: ErrorCode | 'network_failed' | 'answer_unreadable' | 'answer_unexpected'
-  /** The server's own words, for people; empty where it said none. */
+  /** The server's message, which can be shown; empty if there is none. */
   message: string
   issues?: readonly Issue[] | undefined
   requestId?: string | null
 }
 
 /**
- * Every way a call can fail: the server's refusal, no connection (`network_failed`), an answer that is no JSON
- * (`answer_unreadable`), or JSON that is not what the contract says (`answer_unexpected`).
+ * Every way a call can fail: an error response, no connection (`network_failed`), a response that is not JSON
+ * (`answer_unreadable`), or JSON that does not match the contract (`answer_unexpected`).
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
@@ -27,7 +27,7 @@ export class ApiError extends Error {
   readonly code: Refusal['code']
   readonly issues: readonly Issue[]
   readonly requestId: string | null
-  /** What whoever was refused can go on with, as it came: `wayOnFrom` reads it. */
+  /** Unparsed details that offer a way to proceed; `wayOnFrom` reads them. */
   readonly details: ErrorDetails
 
   constructor(refusal: Refusal) {
@@ -44,19 +44,19 @@ export class ApiError extends Error {
 export interface Call<T> {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   body?: unknown
-  /** What checks the answer: one of `answers.ts`, or a schema of the contracts. */
+  /** Validates the response: one of `answers.ts`, or a schema of the contracts. */
   answer: Answer<T>
   signal?: AbortSignal
   headers?: Record<string, string>
 }
 
 let signedIn: string | null = null
-/** Whom the page is for: whoever was signed in when it was made. */
+/** The account that the page is for: the one that was signed in when it was rendered. */
 let account: string | null = null
 let afterSignOut: () => void = () => undefined
 let atOtherAccount: () => void = () => undefined
 
-/** What is to be done when the server answers that nobody is signed in (any more). */
+/** Sets the handler for responses that say that nobody is signed in (any more). */
 export function whenSignInIsRequired(react: () => void): void {
   afterSignOut = react
 }
@@ -64,38 +64,38 @@ export function whenSignInIsRequired(react: () => void): void {
 let confirmIdentity: (() => Promise<void>) | null = null
 
 /**
- * How whoever is signed in shows that it is they who sit there, where what was asked for needs that. It is asked for again
- * after that, as it was; where `confirm` rejects, the call fails with its reason.
+ * Sets how the signed-in user proves their identity for calls that require it. The call is then repeated; if `confirm` rejects,
+ * it fails with that reason.
  */
 export function whenFreshSignInIsRequired(confirm: (() => Promise<void>) | null): void {
   confirmIdentity = confirm
 }
 
-/** What is to be done when the server answers that another account is signed in than the one that the page is for. */
+/** Sets the handler for responses that say that another account is signed in than the one that the page is for. */
 export function whenOtherAccount(react: () => void): void {
   atOtherAccount = react
 }
 
 /**
- * Who is signed in. Each changing request names the account that its page is for, so that the server refuses it where
- * another tab has signed in somebody else since: what was typed for one account must not happen to another's.
+ * Sets who is signed in. Each changing request names the account that its page is for, so that the server rejects it after
+ * another tab has signed in to a different account: a form filled in for one account must not change another.
  */
-export function noteAccount(userId: string | null): void {
+export function setAccount(userId: string | null): void {
   signedIn = userId
   if (!account || !userId) account = userId
 }
 
-/** The page that is shown now is made for whoever is signed in now. */
-export function composeAnew(): void {
+/** A new page is for the account that is signed in now. */
+export function adoptSignedInAccount(): void {
   account = signedIn
 }
 
-/** Calls the BFF and hands back its answer as the contract describes it; anything else throws an `ApiError`. */
+/** Calls the BFF and returns its validated response; anything else throws an `ApiError`. */
 export async function api<T>(path: `/api/${string}`, call: Call<T>): Promise<T> {
   const { method = 'GET', body, answer, signal } = call
   const headers: Record<string, string> = { accept: 'application/json', 'x-api-key': apiKey, ...call.headers }
   if (body !== undefined) headers['content-type'] = 'application/json'
-  // Signing out is for whoever is signed in.
+  // Signing out applies to any account.
   if (account && method !== 'GET' && !path.endsWith('/sign-out')) headers[accountHeaderName] = account
   let response: Response
   let content: unknown
@@ -136,7 +136,7 @@ function unexpected(status: number, content: unknown): Refusal {
   return { status, code: 'answer_unexpected', message }
 }
 
-/** Tolerant: a newer server's unknown code still comes with words to show. */
+/** Tolerant: a newer server's unknown code still has a message to show. */
 function isErrorBody(content: unknown): content is ErrorBody {
   if (typeof content !== 'object' || content === null) return false
   const { code, message, issues = [] } = content as Partial<ErrorBody>

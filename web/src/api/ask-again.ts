@@ -1,5 +1,5 @@
 /**
- * How long until something is asked about again: often at first, while news is likely, then ever more seldom. Every page that
- * is open asks, and most of all where the server is in trouble already.
+ * The polling interval: short at first, while a change is likely, then longer. Every open page polls, and most of
+ * them when the server is in trouble already.
  */
 export const askAgainMs = (firstMs: number, times: number) => Math.min(firstMs * 1.15 ** times, 30_000)

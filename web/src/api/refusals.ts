@@ -1,11 +1,11 @@
 import { ApiError } from './api.ts'
 
-/** The server's or the browser's own words; `otherwise` where there are none. */
+/** The error's own message, if it has one for users, else `otherwise`. */
 export function messageOf(error: unknown, otherwise: string): string {
   return (error instanceof Error && !(error instanceof TypeError) && error.message) || otherwise
 }
 
-/** Whether the server refused with this code. */
+/** Whether the error is a response with one of these codes. */
 export function isRefusal(error: unknown, ...codes: ApiError['code'][]): error is ApiError {
   return error instanceof ApiError && codes.includes(error.code)
 }

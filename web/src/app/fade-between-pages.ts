@@ -1,8 +1,8 @@
 import type { AnyRouter } from '@tanstack/react-router'
 
 /**
- * Fades each page into the next, where the browser can and nobody asked for less motion. The router's own option leaves a
- * fade that the next one overtakes as an error that nobody handles.
+ * Cross-fades pages, unless the browser cannot or the user prefers reduced motion. The router's own option leaves an
+ * unhandled rejection when the next transition interrupts one.
  */
 export function fadeBetweenPages(router: AnyRouter): void {
   router.startViewTransition = (update) => {

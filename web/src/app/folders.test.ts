@@ -4,13 +4,13 @@ import { expect, it } from 'vitest'
 
 const src = join(import.meta.dirname, '..')
 
-/** The folders as the map in the README names them, from the top down. */
+/** The folders in the order of the README's table. */
 async function mappedFolders(): Promise<string[]> {
   const map = await readFile(join(src, '../README.md'), 'utf8')
   return [...map.matchAll(/^\| `([\w-]+)\/`/gm)].map(([, folder = '']) => folder)
 }
 
-/** Every relative path in the source files, of imports, types and style sheets alike. */
+/** Every relative import in the source files, including types and style sheets. */
 async function imports(): Promise<{ file: string; from: string; to: string }[]> {
   const found = []
   for await (const file of glob('**/*.{ts,tsx,css}', { cwd: src, exclude: ['**/*.test.*'] })) {

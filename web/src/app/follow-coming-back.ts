@@ -2,9 +2,8 @@ import type { QueryClient } from '@tanstack/react-query'
 import { local, session } from '../browser/storage.ts'
 
 /**
- * A browser may keep the very page that is left, and show it again on Back as it was (its back/forward cache). By then the
- * server may tell something else, which is asked for. What this browser keeps may have changed as well, where a cart was
- * paid for or somebody logged out: of that a page holds copies all over, and is loaded anew.
+ * Handles a page that the browser restores from its back/forward cache: its queries are refetched. If the browser's storage
+ * has changed since (a cart was paid for, a user signed out), the page is reloaded, as its components hold copies of it.
  */
 export function followComingBack(queryClient: QueryClient): void {
   const kept = () => session.snapshot() + local.snapshot()
@@ -15,7 +14,7 @@ export function followComingBack(queryClient: QueryClient): void {
   window.addEventListener('pageshow', (event) => {
     if (!event.persisted) return
     if (left !== undefined && left !== kept()) window.location.reload()
-    // The waiver that is read is the one that is signed.
+    // The waiver that was read must be the one that is signed.
     else void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'waiver-document' })
   })
 }

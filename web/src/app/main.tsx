@@ -17,7 +17,7 @@ import { buildRouter } from './router.tsx'
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal stays a refusal; a lost connection or a server in trouble may be gone at the next try.
+      // Client errors are final; a lost connection or a server error may succeed on a retry.
       retry: (failures, error) =>
         failures < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
     },
@@ -25,18 +25,18 @@ const queryClient = new QueryClient({
 })
 const pageData = document.getElementById(pageDataId)?.textContent
 if (pageData) {
-  // The server was asked for the document just now; of one that is come back to nobody knows how old it is.
+  // The document was just fetched, unless it was restored from the history, when its age is unknown.
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   answerQueries(queryClient, JSON.parse(pageData) as PageData, navigation?.type === 'back_forward' ? 1 : Date.now())
 }
 
-function takeOver(place: HTMLElement): void {
+function hydrate(place: HTMLElement): void {
   const router = buildRouter(queryClient)
   followNavigation(router)
   followFooter(router)
-  // Later than what pages need: until it is there, one page takes the place of another at once.
+  // Imported after what pages need: until then pages change without a fade.
   void import('./fade-between-pages.ts').then(({ fadeBetweenPages }) => fadeBetweenPages(router)).catch(() => undefined)
-  // In small pieces: what somebody presses meanwhile is answered between them.
+  // Interruptible, so that input is handled in between.
   startTransition(() => {
     hydrateRoot(
       place,
@@ -54,5 +54,5 @@ followComingBack(queryClient)
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The document has no #root')
-// Apart from what the scripts did as they were read: on a phone each is long enough.
-setTimeout(takeOver, 0, place)
+// In a task of its own: on a phone, evaluating the scripts is long enough.
+setTimeout(hydrate, 0, place)

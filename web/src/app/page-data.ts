@@ -2,9 +2,9 @@ import type { PageData } from '@robokids/contracts/pages'
 import type { QueryClient } from '@tanstack/react-query'
 
 /**
- * Answers queries with what a document was rendered with.
+ * Fills the query cache with the data that a document was rendered with.
  *
- * @param updatedAt when that was true, in milliseconds since 1970: each is asked again as its `staleTime` says.
+ * @param updatedAt when the data was current, in milliseconds since 1970: queries are refetched by their `staleTime`
  */
 export function answerQueries(queryClient: QueryClient, data: PageData, updatedAt: number): void {
   for (const [name, answer] of Object.entries(data)) {

@@ -1,13 +1,13 @@
-/** What a page loads, by its addresses. */
+/** The files that a page loads. */
 export interface PageFiles {
   script: string
   styles: string[]
-  /** The files that the script asks for at once. */
+  /** The script's static imports. */
   preloads: string[]
 }
 
-/** What the build made of the modules of `src`. */
+/** Where the build put the modules of `src`. */
 export interface ClientFiles extends PageFiles {
-  /** Those in which the module, `../home/Home.tsx` as the router names it, is, with what they ask for at once. */
+  /** The files that contain a module (`../home/Home.tsx`, as the router imports it), with their static imports. */
   filesOf: (module: string) => string[]
 }

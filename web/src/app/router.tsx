@@ -11,50 +11,69 @@ import {
   redirect,
   type RouterHistory,
 } from '@tanstack/react-router'
-import { parseSearch, type Search, stringifySearch } from '../browser/search.ts'
+import { parseSearch, stringifySearch } from '../browser/search.ts'
 import { Frame } from '../frame/Frame.tsx'
 import { Loading } from '../frame/Loading.tsx'
 import { ScreenError } from '../frame/ScreenError.tsx'
 import type { Content } from '../reading/blocks.ts'
+import type { RecordParameter } from '../registration/record.ts'
 
 export interface Context {
   queryClient: QueryClient
-  /** Where the site is, for whole addresses. Known where documents are made. */
+  /** The site's origin for absolute URLs; known where documents are rendered. */
   siteUrl: string
 }
 
 const root = createRootRouteWithContext<Context>()({
   component: Frame,
   notFoundComponent: lazyRouteComponent(() => import('../frame/NotFound.tsx'), 'NotFound'),
-  validateSearch: (search): Search => search as Search,
 })
 
-/** Asks for what a screen reads, without waiting: the screen has its own skeleton meanwhile. */
-const classes = ({ queryClient }: Context) =>
+/**
+ * Loaders start the queries of a screen and do not wait for them: the screen has its skeleton in the document already, and an
+ * awaited loader would delay hydration and navigation. A failed query is the screen's to show.
+ */
+const prefetchClasses = ({ queryClient }: Context) =>
   void import('../classes/classes-query.ts')
     .then(({ classesQuery }) => queryClient.prefetchQuery(classesQuery))
     .catch(() => undefined)
 
-const shopping = ({ queryClient }: Context) =>
+const prefetchShop = ({ queryClient }: Context) =>
   void import('../shop/shop-query.ts')
     .then(({ shopQuery }) => queryClient.prefetchQuery(shopQuery))
     .catch(() => undefined)
 
-/** A screen is loaded when a link to it is pointed at, or when it is visited. */
-function page<const Path extends PagePath>(
+/** Validates the search parameters of a route, which all are optional. */
+type ValidateSearch<Name extends string> = (search: Record<string, unknown>) => {
+  [Parameter in Name]?: string | undefined
+}
+
+/**
+ * Each route declares its parameters by this function with a type of its own. `parseSearch` yields nothing but text, so there
+ * is nothing to convert, and no schema library in the first load; a page checks a plan or a date where it reads it.
+ */
+const textParameters = (search: Record<string, unknown>) => search
+
+interface PageOptions<Name extends string> {
+  validateSearch?: ValidateSearch<Name>
+  prefetch?: (context: Context) => void
+}
+
+/** A screen is imported when a link to it is hovered, focused or followed. */
+function page<const Path extends PagePath, Name extends string = never>(
   path: Path,
   title: string,
   component: AsyncRouteComponent<object>,
-  ...prefetches: ((context: Context) => void)[]
+  { validateSearch = textParameters as ValidateSearch<Name>, prefetch }: PageOptions<Name> = {},
 ) {
   return createRoute({
     getParentRoute: () => root,
     path,
     component,
     staticData: { title },
+    validateSearch,
     loader: ({ context }) => {
-      if (import.meta.env.SSR) return
-      for (const prefetch of prefetches) prefetch(context)
+      if (!import.meta.env.SSR) prefetch?.(context)
     },
   })
 }
@@ -73,16 +92,16 @@ function product(sku: ProductSku) {
   }, 'OneProduct')
 }
 
-/** What is only read: the screen that shows it, together with what it says. */
-function reading(load: () => Promise<Content>) {
+/** A page that is only read: its screen and its content. */
+function contentPage(load: () => Promise<Content>) {
   return lazyRouteComponent(async () => {
     const [{ ContentPage }, content] = await Promise.all([import('../reading/ContentPage.tsx'), load()])
     return { Reading: () => <ContentPage content={content} /> }
   }, 'Reading')
 }
 
-/** A guide needs more: its circuits and sketches. */
-function building(load: () => Promise<Content>) {
+/** A guide also needs its circuits and sketches. */
+function guidePage(load: () => Promise<Content>) {
   return lazyRouteComponent(async () => {
     const [{ ContentPage }, { showGuideBlock }, content] = await Promise.all([
       import('../reading/ContentPage.tsx'),
@@ -112,53 +131,62 @@ const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver'
 const shop = lazyRouteComponent(() => import('../shop/Shop.tsx'), 'Shop')
 const order = lazyRouteComponent(() => import('../shop/OrderPage.tsx'), 'OrderPage')
 const notice = lazyRouteComponent(() => import('../shop/NoticePage.tsx'), 'NoticePage')
-const about = reading(async () => (await import('../content/about.ts')).about)
-const founder = reading(async () => (await import('../content/about.ts')).founder)
-const director = reading(async () => (await import('../content/about.ts')).director)
+const about = contentPage(async () => (await import('../content/about.ts')).about)
+const founder = contentPage(async () => (await import('../content/about.ts')).founder)
+const director = contentPage(async () => (await import('../content/about.ts')).director)
 const contact = lazyRouteComponent(() => import('../contact/Contact.tsx'), 'Contact')
-const faq = reading(async () => (await import('../content/faq.ts')).faq)
+const faq = contentPage(async () => (await import('../content/faq.ts')).faq)
 const levels = lazyRouteComponent(() => import('../classes/Levels.tsx'), 'Levels')
-const privacy = reading(async () => (await import('../content/privacy.ts')).privacy)
-const terms = reading(async () => (await import('../content/terms.ts')).terms)
-const newsAndGuides = reading(async () => (await import('../news/news-pages.ts')).newsAndGuides)
-const newsPage = reading(async () => (await import('../news/news-pages.ts')).newsPage)
-const blog = reading(async () => (await import('../news/blog.ts')).blog)
-const welcome = reading(async () => (await import('../news/welcome.ts')).welcome)
-const securityBasics = reading(async () => (await import('../news/security-basics.ts')).securityBasics)
-const fallLaunch = reading(async () => (await import('../news/fall-launch.ts')).fallLaunch)
-const bugbots = reading(async () => (await import('../news/bugbots.ts')).bugbots)
-const lightSwitch = building(async () => (await import('../guides/light-switch.ts')).lightSwitch)
-const motorGuide = building(async () => (await import('../guides/motor.ts')).motorGuide)
-const servoGuide = building(async () => (await import('../guides/servo.ts')).servoGuide)
-const innovator = reading(async () => (await import('../content/innovator.ts')).innovator)
-const follow = reading(async () => (await import('../content/follow.ts')).follow)
+const privacy = contentPage(async () => (await import('../content/privacy.ts')).privacy)
+const terms = contentPage(async () => (await import('../content/terms.ts')).terms)
+const newsAndGuides = contentPage(async () => (await import('../news/news-pages.ts')).newsAndGuides)
+const newsPage = contentPage(async () => (await import('../news/news-pages.ts')).newsPage)
+const blog = contentPage(async () => (await import('../news/blog.ts')).blog)
+const welcome = contentPage(async () => (await import('../news/welcome.ts')).welcome)
+const securityBasics = contentPage(async () => (await import('../news/security-basics.ts')).securityBasics)
+const fallLaunch = contentPage(async () => (await import('../news/fall-launch.ts')).fallLaunch)
+const bugbots = contentPage(async () => (await import('../news/bugbots.ts')).bugbots)
+const lightSwitch = guidePage(async () => (await import('../guides/light-switch.ts')).lightSwitch)
+const motorGuide = guidePage(async () => (await import('../guides/motor.ts')).motorGuide)
+const servoGuide = guidePage(async () => (await import('../guides/servo.ts')).servoGuide)
+const innovator = contentPage(async () => (await import('../content/innovator.ts')).innovator)
+const follow = contentPage(async () => (await import('../content/follow.ts')).follow)
 const designSystem = lazyRouteComponent(() => import('../design-system/DesignSystem.tsx'), 'DesignSystem')
+
+const withClasses = { prefetch: prefetchClasses }
+const withShop = { prefetch: prefetchShop }
+const signUpOptions = { validateSearch: textParameters as ValidateSearch<'startDate'>, prefetch: prefetchClasses }
+const referenced = { validateSearch: textParameters as ValidateSearch<'reference'> }
+const confirmationOptions = { validateSearch: textParameters as ValidateSearch<'reference' | RecordParameter> }
+const waiverOptions = { validateSearch: textParameters as ValidateSearch<'reference' | 'membership'> }
 
 const routeTree = root.addChildren([
   page('/', 'Empowering Kids to Build the Future', home),
-  page('/shop', 'Shop', shop, shopping),
-  page('/shop/robot-spider', 'Robot Spider', product(robotSpider), shopping),
-  page('/shop/teddy-bear', 'AI Teddy Bear Companion', product(teddyBear), shopping),
-  page('/shop/success', 'Your order', order),
-  page('/shop/notice', 'News from the shop', notice),
-  page('/robokidslanding', 'Live robotics classes', landing, classes),
-  page('/levels', 'Compare levels', levels, classes),
-  page('/robokids', 'Level 1 Foundations', signUp('basic'), classes),
-  page('/robokidspage1', 'Level 1 Foundations', signUp('basic'), classes),
-  page('/robokidspage2', 'Level 2 Smart Robotics and Coding', signUp('intermediate'), classes),
-  page('/robokidspage3', 'Level 3 Autonomous Mastery', signUp('advanced'), classes),
-  page('/robokidspage4', 'Level X Custom Innovation Lab', signUp('custom'), classes),
-  page('/robokids-payment', 'Payment', payment),
-  page('/robokids/success', 'Your registration', confirmation),
-  page('/robokids-success', 'Your registration', confirmation),
-  page('/robokids/receipt', 'Receipt', receipt),
-  page('/robokids/waiver', 'Waiver', waiver),
-  page('/waiver', 'Waiver', waiver),
+  page('/shop', 'Shop', shop, withShop),
+  page('/shop/robot-spider', 'Robot Spider', product(robotSpider), withShop),
+  page('/shop/teddy-bear', 'AI Teddy Bear Companion', product(teddyBear), withShop),
+  page('/shop/success', 'Your order', order, referenced),
+  page('/shop/notice', 'News from the shop', notice, referenced),
+  page('/robokidslanding', 'Live robotics classes', landing, withClasses),
+  page('/levels', 'Compare levels', levels, withClasses),
+  page('/robokids', 'Level 1 Foundations', signUp('basic'), signUpOptions),
+  page('/robokidspage1', 'Level 1 Foundations', signUp('basic'), signUpOptions),
+  page('/robokidspage2', 'Level 2 Smart Robotics and Coding', signUp('intermediate'), signUpOptions),
+  page('/robokidspage3', 'Level 3 Autonomous Mastery', signUp('advanced'), signUpOptions),
+  page('/robokidspage4', 'Level X Custom Innovation Lab', signUp('custom'), signUpOptions),
+  page('/robokids-payment', 'Payment', payment, referenced),
+  page('/robokids/success', 'Your registration', confirmation, confirmationOptions),
+  page('/robokids-success', 'Your registration', confirmation, confirmationOptions),
+  page('/robokids/receipt', 'Receipt', receipt, referenced),
+  page('/robokids/waiver', 'Waiver', waiver, waiverOptions),
+  page('/waiver', 'Waiver', waiver, waiverOptions),
   page('/membership', 'Membership', membership),
-  page('/membership/register', 'Create Your ChronoTech Account', membershipRegister),
+  page('/membership/register', 'Create Your ChronoTech Account', membershipRegister, {
+    validateSearch: textParameters as ValidateSearch<'plan'>,
+  }),
   page('/membership/login', 'Log in', login),
-  page('/confirm', 'Confirm Your Email', confirm),
-  page('/success', 'Payment', membershipSuccess),
+  page('/confirm', 'Confirm Your Email', confirm, { validateSearch: textParameters as ValidateSearch<'email'> }),
+  page('/success', 'Payment', membershipSuccess, referenced),
   page('/oauth-redirect', 'Processing login', oauthRedirect),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),
@@ -173,7 +201,7 @@ const routeTree = root.addChildren([
   page('/blog', 'Blog', blog),
   page('/news/welcome', 'Welcome to Robo Kids Learning', welcome),
   page('/news/security-basics', 'How to tell a safe website', securityBasics),
-  page('/news/fall-launch', 'Fall 2025 classes', fallLaunch, classes),
+  page('/news/fall-launch', 'Fall 2025 classes', fallLaunch, withClasses),
   page('/news/bugbots', 'Bug robots', bugbots),
   page('/guides/light-switch', 'Guide: light switch', lightSwitch),
   page('/guides/motor-guide', 'Guide: motor', motorGuide),

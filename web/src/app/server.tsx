@@ -18,14 +18,14 @@ import type { ClientFiles } from './page-files.ts'
 import { buildRouter, type Context } from './router.tsx'
 
 declare global {
-  /** The router's dynamic imports, as they are made: the build notes them. */
+  /** Records the router's dynamic imports during the build. */
   var importedModules: string[] | undefined
 }
 
-/** What matters where documents are made, and there alone: in the browser `followNavigation` keeps the head right. */
+/** Options for rendering documents only: in the browser, `followNavigation` updates the head. */
 function documentOptions(path: string, title: string) {
   return {
-    // What is about one visitor is not known when the site is built: the frame alone is prerendered.
+    // For pages about one visitor only the frame is prerendered.
     ssr: path === '' || Object.hasOwn(pageMetadata, path),
     head: ({ match }: { match: { context: Context } }) => headOf({ path, title, siteUrl: match.context.siteUrl }),
   }
@@ -41,7 +41,7 @@ type Screen = Pick<AsyncRouteComponent<object>, 'preload'>
 
 const modulesOf = new Map<unknown, Promise<string[]>>()
 
-/** The modules that a screen is loaded from. They are noted at its first load, one screen after the other. */
+/** The modules of a screen, recorded at its first import, one screen at a time. */
 function screenModules(screen: Screen | undefined): Promise<string[]> {
   const load = async () => {
     globalThis.importedModules = []
@@ -55,7 +55,7 @@ function screenModules(screen: Screen | undefined): Promise<string[]> {
   return known
 }
 
-/** What answers requests for a page. */
+/** The request handler for a page. */
 function handler(path: string, siteUrl: string, data: PageData = {}) {
   const queryClient = new QueryClient()
   answerQueries(queryClient, data, Date.now())
@@ -65,22 +65,22 @@ function handler(path: string, siteUrl: string, data: PageData = {}) {
   })
 }
 
-/** By itself, as it is hydrated: the ids in it are counted from its own root. */
+/** Rendered separately, as it is hydrated: React counts its ids from this root. */
 function applicationOf(router: AnyRouter): string {
   const application = renderToString(<RouterServer router={router} />)
-  // What React writes where it leaves something to the browser.
+  // React's marker for a boundary that failed on the server.
   if (application.includes('<!--$!-->')) throw new Error(`${router.latestLocation.href} needs a browser.`)
   return application
 }
 
-/** A page's markup with what is known today, to stand in its document for the one that it was built with. */
+/** Renders a page's markup with current data, to replace that in its document. */
 export const renderApplication: RenderApplication = async (path, siteUrl, data) => {
   const handle = handler(path, siteUrl, data)
   const response = await handle(async ({ router }) => new Response(applicationOf(router)))
   return response.text()
 }
 
-/** Renders the document that an address answers with, before any visitor is known. */
+/** Renders the document of a path, without any visitor's data. */
 export async function renderPage(
   path: string,
   siteUrl: string,

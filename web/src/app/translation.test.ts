@@ -25,12 +25,12 @@ function isWords(node: ESTree.Node): boolean {
   }
 }
 
-/** What React may change, take away or put in while the page is shown. */
+/** Expressions that React may change, remove or insert while the page is shown. */
 function mayChange(node: ESTree.Node): boolean {
   return node.type === 'JSXExpressionContainer' && !['Literal', 'JSXEmptyExpression'].includes(node.expression.type)
 }
 
-/** Where words stand bare beside what may change: by the line that they stand in. */
+/** Bare text nodes beside siblings that may change, with their lines. */
 function bareWords(file: string, source: string): string[] {
   const found: string[] = []
   const check = (children: ESTree.Node[], alone: boolean) => {
@@ -46,7 +46,7 @@ function bareWords(file: string, source: string): string[] {
   }
   new Visitor({
     JSXElement: ({ children }) => check(children, true),
-    // Its words are bare in whatever it is put into.
+    // Its text is bare in its parent.
     JSXFragment: ({ children }) => check(children, false),
   }).visit(parseSync(file, source).program)
   return found

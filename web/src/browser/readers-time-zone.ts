@@ -1,6 +1,6 @@
 import { timeZoneName } from '@robokids/contracts/time-zone'
 
-/** The reader's time zone, by its IANA name; undefined where the browser does not know it by one. */
+/** The reader's IANA time zone; undefined if the browser does not know it. */
 export function readersTimeZone(): string | undefined {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   return timeZoneName.test(timeZone) ? timeZone : undefined

@@ -1,8 +1,5 @@
-/** What a page's address carries after the question mark: plain text, as typed. */
-export type Search = Record<string, string>
-
-/** Values stay strings (`02139`, `true`, `null`); of a key that comes twice the first counts. */
-export function parseSearch(text: string): Search {
+/** Values stay strings (`02139`, `true`, `null`); the first of a repeated key counts. */
+export function parseSearch(text: string): Record<string, string> {
   const values = new Map<string, string>()
   for (const [key, value] of new URLSearchParams(text)) if (!values.has(key)) values.set(key, value)
   return Object.fromEntries(values)

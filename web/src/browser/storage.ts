@@ -1,17 +1,17 @@
 /**
- * The browser's storage, where it may be used; otherwise memory for this visit. Its getter can throw (blocked cookies),
- * and so can setItem (full, or private mode): neither may cost more than what was to be kept.
+ * The browser's storage if available, else memory for this visit. Its getter can throw (blocked cookies), and so can setItem
+ * (full, or private mode): neither may break the page.
  */
 export interface SafeStorage {
   get: (key: string) => string | null
   set: (key: string, value: string) => void
   remove: (key: string) => void
-  /** What the keys that this page has used hold now, to compare with another time. */
+  /** The current values of the keys that this page has used, for comparison later. */
   snapshot: () => string
 }
 
 export function safeStorage(browserStorage: () => Storage): SafeStorage {
-  // What the browser refused to keep, and what it would not let go (null).
+  // What the browser refused to store, and what it refused to remove (null).
   const memory = new Map<string, string | null>()
   const used = new Set<string>()
   const storage: SafeStorage = {

@@ -1,10 +1,10 @@
 import { local, session } from './storage.ts'
 
-/** What this tab keeps of a registration, and how it is forgotten: apart, because every page can log out. */
+/** Keys and clearing of stored data, in a module of its own because every page can sign out. */
 export const draftKey = 'membershipDraft'
 export const pendingKey = 'pendingUser'
 
-/** The registration is done: nothing of it needs typing again. */
+/** Clears the records of a completed registration. */
 export function forgetMemberDraft(): void {
   session.remove(draftKey)
 }
@@ -15,27 +15,27 @@ export function forgetPendingUser(): void {
 }
 
 export const signUpDraftKey = 'roboKidsSignUpDraft'
-/** Where a parent's draft is kept in this browser, beyond its tab. */
+/** The key of an account's draft in this browser, beyond its tab. */
 export const draftOf = (userId: string) => `${signUpDraftKey}:${userId}`
 
-/** What this account's parent typed into a sign-up form; that of a guest, who has no account, stays. */
+/** Clears this account's draft of the sign-up form; a guest's draft stays. */
 export function forgetAccountDraft(userId: string): void {
   local.remove(draftOf(userId))
   if (session.get(signUpDraftKey)?.includes(userId)) session.remove(signUpDraftKey)
 }
 
-/** Whose waiver is signed next in this tab. */
+/** The record whose waiver is signed next in this tab. */
 export const waiverKey = 'roboKidsWaiverSession'
 export const memberClass = 'membership'
 
-/** What this tab keeps of a message to us. */
+/** Clears the draft of a contact message. */
 export const messageKey = 'contactMessage'
 
 export function forgetMessage(): void {
   session.remove(messageKey)
 }
 
-/** A member's alone: that of a registration, which takes no account, stays. */
+/** Clears a member's record; a registration's, which needs no account, stays. */
 export function forgetMemberRecord(): void {
   if (session.get(waiverKey)?.includes(`"classType":"${memberClass}"`)) session.remove(waiverKey)
 }

@@ -2,8 +2,8 @@ import { type Dispatch, type SetStateAction, useState } from 'react'
 import { useHydrated } from './use-hydrated.ts'
 
 /**
- * State that begins with what only this browser knows: its storage, its address, its clock. The prerendered page was made
- * without, so that a page that is being hydrated begins with `blank` and reads at once after that.
+ * State with an initial value that only the browser knows: storage, URL, clock. The prerendered page was rendered
+ * without it, so hydration starts with `blank` and reads it right after.
  */
 export function useClientState<T>(blank: T, read: () => T): [T, Dispatch<SetStateAction<T>>] {
   const hydrated = useHydrated()
@@ -12,7 +12,7 @@ export function useClientState<T>(blank: T, read: () => T): [T, Dispatch<SetStat
   const [isRead, setIsRead] = useState(hydrated)
   if (hydrated && !isRead) {
     setIsRead(true)
-    // What the browser has filled in meanwhile is newer.
+    // A value that was filled in meanwhile is newer.
     if (value === first) setValue(read())
   }
   return [value, setValue]

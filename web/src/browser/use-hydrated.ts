@@ -3,11 +3,11 @@ import { useDeferredValue, useRef, useSyncExternalStore } from 'react'
 const never = () => () => undefined
 
 /**
- * False while a prerendered page is taken over, and true from the first render of all that comes after. What changes then is
- * rendered in small pieces: React's own way, an external store that differs, would do a whole form's at once.
+ * False while a prerendered page is hydrated, and true from the first render of later screens. The change is
+ * interruptible, unlike an external store that differs, which React would re-render synchronously.
  */
 export function useHydrated(): boolean {
-  // It stays what it was at first: that it is over is the deferred value's to tell.
+  // Constant per component: the deferred value is what changes.
   const first = useRef<boolean>(undefined)
   const atFirst = useSyncExternalStore(
     never,

@@ -2,17 +2,17 @@ import { useEffect, useState } from 'react'
 import { Notice } from '../ui/Notice.tsx'
 import styles from './LongWait.module.css'
 
-/** By then nearly every payment has been told of. */
+/** By then nearly every payment has been confirmed. */
 const longAfterMs = 60_000
 
-/** What to do where the word on a payment does not come: beside what the page says while it waits. */
+/** Advice for when a payment's result does not arrive, beside the page's waiting message. */
 export function LongWait({ reference }: { reference: string }) {
   const [isLong, setLong] = useState(false)
   const [supportEmail, setSupportEmail] = useState('')
   useEffect(() => {
     const timer = setTimeout(() => {
       setLong(true)
-      // Few wait for so long: the others load none of it.
+      // Imported late: few users wait this long.
       import('../contact/support-email.ts').then((facts) => setSupportEmail(facts.supportEmail)).catch(() => undefined)
     }, longAfterMs)
     return () => clearTimeout(timer)
@@ -25,7 +25,7 @@ export function LongWait({ reference }: { reference: string }) {
         Please do not pay again. If nothing has changed here in ten minutes, write to us with the reference below. We
         will look for your payment and write back.
       </p>
-      <p className={styles['ways']}>
+      <p className={styles.ways}>
         {supportEmail !== '' && <a href={`mailto:${supportEmail}?subject=${subject}`}>{supportEmail}</a>}
         <code>{reference}</code>
       </p>

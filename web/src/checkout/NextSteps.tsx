@@ -8,15 +8,15 @@ export interface NextStep {
   text: ReactNode
 }
 
-/** What comes after the payment, in its order. */
+/** The steps after the payment. */
 export function NextSteps({ steps }: { steps: readonly NextStep[] }) {
   return (
-    <section aria-labelledby="next-heading" className={styles['next']}>
+    <section aria-labelledby="next-heading" className={styles.next}>
       <h2 id="next-heading">What happens next</h2>
-      <ol className={styles['steps']}>
+      <ol className={styles.steps}>
         {steps.map(({ title, done = false, text }, index) => (
-          <li key={title} className={`${styles['step']} ${done ? styles['done'] : ''}`}>
-            <span className={styles['dot']} aria-hidden="true">
+          <li key={title} className={`${styles.step} ${done ? styles.done : ''}`}>
+            <span className={styles.dot} aria-hidden="true">
               {done ? <Icon name="done" size={14} /> : index + 1}
             </span>
             <div>
@@ -24,7 +24,7 @@ export function NextSteps({ steps }: { steps: readonly NextStep[] }) {
                 <span>{title}</span>
                 {done && <span className="visually-hidden"> (done)</span>}
               </h3>
-              <div className={styles['text']}>{text}</div>
+              <div className={styles.text}>{text}</div>
             </div>
           </li>
         ))}

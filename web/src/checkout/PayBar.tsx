@@ -4,25 +4,25 @@ import styles from './PayBar.module.css'
 import { SaleTerms } from './SaleTerms.tsx'
 
 interface PayBarProps {
-  /** What it costs. */
+  /** The total. */
   total: ReactNode
-  /** What makes it less. */
+  /** The discount. */
   saving?: ReactNode
-  /** The button that goes on to pay. */
+  /** The button that leads to the payment. */
   children: ReactNode
 }
 
 /**
- * The price and the button that leads to its payment: at the end of a form, and at the lower edge of the window until one
- * has come there. What the keys go to stays clear of it.
+ * The total and the payment button: at the end of a form, and fixed to the bottom of the window until the end is
+ * reached. Focused elements are scrolled clear of it.
  */
 export function PayBar({ total, saving, children }: PayBarProps) {
   const bar = useRef<HTMLDivElement>(null)
 
   useEffect(() => {
-    const banner = document.querySelector<HTMLElement>(`.${cookies['banner']}`)
+    const banner = document.querySelector<HTMLElement>(`.${cookies.banner}`)
     if (!banner) return
-    // It is told of, with no height, when the banner goes as well.
+    // Also called, with a height of zero, when the banner disappears.
     const watch = new ResizeObserver(() => {
       if (bar.current) bar.current.style.bottom = `${banner.offsetHeight}px`
     })
@@ -31,10 +31,10 @@ export function PayBar({ total, saving, children }: PayBarProps) {
   }, [])
 
   return (
-    <div ref={bar} className={styles['bar']} data-pay-bar="">
-      <div className={styles['told']} aria-live="polite">
-        <div className={styles['total']}>{total}</div>
-        {saving && <p className={styles['saving']}>{saving}</p>}
+    <div ref={bar} className={styles.bar} data-pay-bar="">
+      <div className={styles.told} aria-live="polite">
+        <div className={styles.total}>{total}</div>
+        {saving && <p className={styles.saving}>{saving}</p>}
       </div>
       {children}
       <SaleTerms />

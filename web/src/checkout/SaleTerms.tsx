@@ -6,10 +6,10 @@ const links = [
   ['Waiver', '/waiver.pdf'],
 ] as const
 
-/** What holds for whoever pays, beside each button that leads to a payment. In new tabs: what is typed stays. */
+/** The terms of sale beside each button that leads to a payment. In new tabs, so that a filled-in form stays. */
 export function SaleTerms() {
   return (
-    <ul className={styles['terms']} aria-label="Before you pay">
+    <ul className={styles.terms} aria-label="Before you pay">
       {links.map(([text, href]) => (
         <li key={href}>
           <a href={href} target="_blank" rel="noopener noreferrer">

@@ -5,16 +5,16 @@ import { TakesLonger } from '../ui/TakesLonger.tsx'
 import styles from './StatusPage.module.css'
 
 interface StatusPageProps {
-  /** None for a member, whose way is another one. */
+  /** None for a member, who has other steps. */
   step?: ComponentProps<typeof Steps>['current']
   title: ReactNode
   children: ReactNode
 }
 
-/** A screen of the way after the form: where one is, what is true, and what to do now. */
+/** A page of the registration after the form: the step, its status, and what to do now. */
 export function StatusPage({ step, title, children }: StatusPageProps) {
   return (
-    <div className={styles['page']}>
+    <div className={styles.page}>
       {step && <Steps current={step} />}
       <h1 aria-live="polite">{title}</h1>
       {children}
@@ -22,10 +22,10 @@ export function StatusPage({ step, title, children }: StatusPageProps) {
   )
 }
 
-/** While the registration is on its way: nothing is said that could turn out to be wrong. */
+/** Shown while the registration loads, without any claim that could be wrong. */
 export function StatusLoading({ step }: Pick<StatusPageProps, 'step'>) {
   return (
-    <div className={styles['page']} aria-busy="true">
+    <div className={styles.page} aria-busy="true">
       {step && <Steps current={step} />}
       <h1>One moment</h1>
       <p aria-live="polite">Loading your registration...</p>
@@ -36,5 +36,5 @@ export function StatusLoading({ step }: Pick<StatusPageProps, 'step'>) {
 }
 
 export function Actions({ children }: { children: ReactNode }) {
-  return <div className={styles['actions']}>{children}</div>
+  return <div className={styles.actions}>{children}</div>
 }

@@ -4,29 +4,29 @@ import { Actions } from './StatusPage.tsx'
 import styles from './Ticket.module.css'
 
 interface TicketProps {
-  /** Whom it is for: the children, where they are known. */
+  /** The children, if known. */
   who: ReactNode
   what: string
   when?: ReactNode
   picture: ReactNode
   accent?: Accent | undefined
-  /** What to do now; the first is the one that is due. */
+  /** Actions; the first is due now. */
   children: ReactNode
 }
 
-/** What has been paid for, as something to look forward to. */
+/** The paid purchase, shown as a ticket. */
 export function Ticket({ who, what, when, picture, accent, children }: TicketProps) {
   return (
-    <Card as="section" accent={accent} aria-labelledby="ticket-heading" className={styles['ticket'] ?? ''}>
-      <div className={styles['picture']}>{picture}</div>
-      <div className={styles['words']}>
-        <h2 id="ticket-heading" className={styles['who']}>
+    <Card as="section" accent={accent} aria-labelledby="ticket-heading" className={styles.ticket ?? ''}>
+      <div className={styles.picture}>{picture}</div>
+      <div className={styles.words}>
+        <h2 id="ticket-heading" className={styles.who}>
           <bdi>{who}</bdi>
         </h2>
-        <p className={styles['what']}>{what}</p>
+        <p className={styles.what}>{what}</p>
       </div>
-      {when && <div className={styles['when']}>{when}</div>}
-      <div className={styles['actions']}>
+      {when && <div className={styles.when}>{when}</div>}
+      <div className={styles.actions}>
         <Actions>{children}</Actions>
       </div>
     </Card>

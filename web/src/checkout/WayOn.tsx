@@ -1,12 +1,12 @@
 import { type ComponentProps, lazy, Suspense } from 'react'
 import type { WayOn as Way } from './way-on.ts'
 
-// It is seldom met.
+// Imported on demand: it is rarely needed.
 const WayOnDialog = lazy(async () => ({ default: (await import('./WayOnDialog.tsx')).WayOnDialog }))
 
 type WayOnProps = Omit<ComponentProps<typeof WayOnDialog>, 'wayOn'> & { wayOn: Way | null }
 
-/** Where a request was refused and there is a way on: says why, and leads there or back. Nothing while there is none. */
+/** After a rejected request that offers a way to proceed: says why, and leads there or back. */
 export function WayOn({ wayOn, ...rest }: WayOnProps) {
   return (
     wayOn && (

@@ -11,17 +11,17 @@ import styles from './WayOnDialog.module.css'
 
 interface WayOnDialogProps {
   wayOn: WayOn
-  /** What was agreed to, and refused. */
+  /** The terms that were agreed to and rejected. */
   agreed?: AgreementTerms | undefined
-  /** The words that go with what is offered now. */
+  /** The text of the terms that are offered now. */
   children?: ReactNode
-  /** Goes on with what is offered now. */
+  /** Agrees to the terms that are offered now. */
   onAgree?: (terms: AgreementTerms) => void
-  /** Where one is, and goes back to. */
+  /** The page to return to. */
   from: keyof typeof places
-  /** Done before it leads to the page of what is paid already. */
+  /** Called before the link to the paid purchase is followed. */
   onLeave?: () => void
-  /** Back to where one was, and nothing has happened. */
+  /** Called to return to the page without any change. */
   onClose: () => void
 }
 
@@ -76,7 +76,7 @@ function NewOffer({
   return (
     <Dialog open role="alertdialog" title={title} onClose={onClose}>
       {amounts && (
-        <p className={styles['amounts']}>
+        <p className={styles.amounts}>
           <span>{amounts.before}</span>{' '}
           <span>
             <span aria-hidden="true">→</span>
@@ -85,7 +85,7 @@ function NewOffer({
           <strong>{amounts.now}</strong>
         </p>
       )}
-      <table className={styles['terms']}>
+      <table className={styles.terms}>
         <caption className="visually-hidden">What it was, and what it is now</caption>
         <thead>
           <tr>
@@ -107,14 +107,14 @@ function NewOffer({
             ) : (
               <tr>
                 <td>{before || '–'}</td>
-                <td className={styles['changed']}>{now || '–'}</td>
+                <td className={styles.changed}>{now || '–'}</td>
               </tr>
             )}
           </tbody>
         ))}
       </table>
       {children}
-      <p className={styles['aside']}>Nothing was charged, and nothing that you typed is lost.</p>
+      <p className={styles.aside}>Nothing was charged, and nothing that you typed is lost.</p>
       <Row>
         <Button onClick={() => onAgree?.(terms)}>
           {dueNow > 0 ? `Agree to ${formatMoney({ amount: dueNow, currency })} and go on` : 'Agree and go on'}
@@ -139,7 +139,7 @@ function PaidBefore({
     <Dialog open role="alertdialog" title={title} onClose={onClose}>
       {message && <p>{message}</p>}
       <p>It is paid, or being paid. Nothing was charged for this one.</p>
-      {aside && <p className={styles['aside']}>{aside}</p>}
+      {aside && <p className={styles.aside}>{aside}</p>}
       <Row>
         <ButtonLink to={page} search={{ reference }} {...(onLeave ? { onClick: onLeave } : {})}>
           {link}

@@ -33,12 +33,12 @@ function thenOf({ renewal }: AgreementTerms): string {
 
 export interface TermsRow {
   name: string
-  /** Empty where there was none. */
+  /** Empty if there was none. */
   before: string
   now: string
 }
 
-/** What was agreed to beside what is offered now, a line each; a line that is empty on both sides is left out. */
+/** The agreed terms beside those offered now, one row each, without rows that are empty on both sides. */
 export function compareTerms(before: AgreementTerms | undefined, now: AgreementTerms): TermsRow[] {
   const lines: [name: string, of: (terms: AgreementTerms) => string][] = [
     ['What', whatOf],
@@ -52,7 +52,7 @@ export function compareTerms(before: AgreementTerms | undefined, now: AgreementT
     .filter((row) => row.before !== '' || row.now !== '')
 }
 
-/** What changed, in a few words, and the amounts where it was one. */
+/** The changes in a few words, with amounts. */
 export function changeOf(
   before: AgreementTerms | undefined,
   now: AgreementTerms,

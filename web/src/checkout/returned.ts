@@ -1,7 +1,7 @@
-/** A payment page leads back to a new document; so long after it was opened its payment is asked about with more haste. */
+/** The payment page returns to a new document: for this long after it was loaded, the payment is polled more often. */
 const returnedForMs = 10_000
 
-/** The query for what is being paid for: whether its buyer has just come back from the payment page, perhaps before its webhook. */
+/** Query parameter: whether the buyer has just returned from the payment page, perhaps before its webhook. */
 export function returnedQuery(): '?returned=true' | '' {
   return performance.now() < returnedForMs ? '?returned=true' : ''
 }

@@ -1,6 +1,6 @@
 import type { Agreement, AgreementTerms } from '@robokids/contracts/agreement'
 
-/** For tests: what is offered now, in place of something else. */
+/** For tests: terms that are offered now. */
 export function sampleAgreement(terms: Partial<AgreementTerms> = {}): Agreement {
   return {
     id: '0f'.repeat(32),

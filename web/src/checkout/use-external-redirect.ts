@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react'
 
-/** The browser may not get there, or may be stopped on the way: then the page must not wait for ever. */
+/** The navigation may fail or be stopped: then the page must become usable again. */
 const givenUpAfterMs = 15_000
 
 /**
- * Goes to another site, and tells meanwhile that it is leaving. Coming back from there by Back shows this very page again
- * (the back/forward cache), which is then not leaving any more.
+ * Navigates to another site, and is `leaving` meanwhile. Back restores this page from the back/forward cache, which
+ * resets it.
  */
 export function useExternalRedirect(): { leaving: boolean; leaveFor: (url: string) => void } {
   const [leaving, setLeaving] = useState(false)

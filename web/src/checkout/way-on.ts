@@ -5,16 +5,16 @@ import { ApiError } from '../api/api.ts'
 
 export const agreementAnswer = answer<Agreement>(agreementShape)
 
-/** What a refused request can go on with. */
+/** How to proceed after a rejected request. */
 export type WayOn =
-  /** What it agreed to is no longer offered; this is. */
+  /** The agreed terms are no longer offered; these are. */
   | { kind: 'agree'; agreement: Agreement }
-  /** What it asks for is paid, or being paid, already. */
+  /** It is paid already, or being paid. */
   | { kind: 'paid before'; reference: string; message: string }
-  /** The cardholder's bank asks to confirm, on a page of the payment provider's. */
+  /** The cardholder's bank requires a confirmation on the payment provider's page. */
   | { kind: 'confirm'; url: string; message: string }
 
-/** Undefined where the refusal has none that can be understood, and all there is to do is to say it. */
+/** Undefined if the error offers none that is understood: then only its message can be shown. */
 export function wayOnFrom(error: unknown): WayOn | undefined {
   if (!(error instanceof ApiError)) return undefined
   const { code, message, details } = error

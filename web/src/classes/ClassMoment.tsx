@@ -7,7 +7,7 @@ export function ClassMoment({ date, time }: { date: string; time: string }) {
   return (
     <>
       <span>{`${moment.day}, `}</span>
-      <span className={styles['whole']}>{moment.time}</span>
+      <span className={styles.whole}>{moment.time}</span>
       {moment.elsewhere !== undefined && <div>{moment.elsewhere}</div>}
     </>
   )

@@ -9,7 +9,7 @@ interface ClassTimeProps {
   time: string
 }
 
-/** The time of a class whose date stands beside it. A page that was rendered before knows no reader. */
+/** The time of a class beside its date. A prerendered page does not know the reader's zone. */
 export function ClassTime({ date, time }: ClassTimeProps) {
   const known = useHydrated()
   return <span>{known ? timeForReader(date, time) : `${formatClassTime(time)} Pacific`}</span>

@@ -8,14 +8,14 @@ import { ClassTime } from './ClassTime.tsx'
 import styles from './DateCards.module.css'
 import { SeatsLeft } from './SeatsLeft.tsx'
 
-/** A date that a class begins on. */
+/** A class date. */
 export interface DateOption {
   /** `YYYY-MM-DD` */
   date: string
-  /** `HH:MM` at the school, where it is known. */
+  /** `HH:MM` in the school's time zone, if known. */
   startTime: string | undefined
   seatsLeft: number
-  /** Full, and for this family all the same: they may hold a seat of it. */
+  /** This family may hold a seat of it already, although it is full. */
   held?: boolean
 }
 
@@ -26,31 +26,31 @@ interface DateCardsProps {
   hint: ReactNode
   name: string
   id?: string
-  /** Undefined while they load. */
+  /** Undefined while loading. */
   dates: readonly DateOption[] | undefined
-  /** How long what begins on these dates goes on. */
+  /** The length of the program. */
   length?: string
-  /** The date that is wanted; it is chosen where it can be had. */
+  /** The selected date, which may turn out to be unavailable. */
   value: string
   error: string | undefined
   onChoose: (date: string) => void
 }
 
-/** One class date of several, each with its time, where the reader is too, and the seats that it has left. */
+/** A choice of class dates, each with its time, also in the reader's zone, and its seats left. */
 export function DateCards({ label, hint, name, id, dates, length, value, error, onChoose }: DateCardsProps) {
   const ownId = useId()
   const groupId = id ?? ownId
   const wanted = dates?.find(({ date }) => date === value)
-  // Asked for by a link, or by what was typed for another level.
+  // Selected by a link, or by the draft for another level.
   const gone = dates && dates.length > 0 && value !== '' && !wanted
   const next =
     dates && value !== '' && !(wanted && isOpen(wanted)) ? nextOpenDate(dates.filter(isOpen), value) : undefined
   return (
-    // Focus is taken to it where no date was chosen: a date that is full could not have it.
+    // Gets the focus if no date is selected: a full date is disabled and cannot.
     <fieldset
       id={groupId}
       role="radiogroup"
-      className={styles['group']}
+      className={styles.group}
       tabIndex={-1}
       aria-labelledby={`${groupId}-label`}
       aria-describedby={`${error ? `${groupId}-error ` : ''}${groupId}-hint`}
@@ -60,11 +60,11 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
     >
       <legend id={`${groupId}-label`}>{label}</legend>
       <FieldError id={`${groupId}-error`} error={error} />
-      <p id={`${groupId}-hint`} className={styles['hint']}>
+      <p id={`${groupId}-hint`} className={styles.hint}>
         {hint}
       </p>
       {!dates && (
-        <div className={styles['waiting']}>
+        <div className={styles.waiting}>
           {Array.from({ length: 4 }, (_, line) => (
             <Skeleton key={line} height="var(--card)" />
           ))}
@@ -72,7 +72,7 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
         </div>
       )}
       {dates?.map((option) => (
-        <label key={option.date} className={`${styles['card']} ${isOpen(option) ? '' : styles['full']}`}>
+        <label key={option.date} className={`${styles.card} ${isOpen(option) ? '' : styles.full}`}>
           <input
             type="radio"
             name={name}
@@ -81,24 +81,24 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
             disabled={!isOpen(option)}
             onChange={() => onChoose(option.date)}
           />
-          <span className={styles['when']}>
+          <span className={styles.when}>
             <strong>{formatClassDate(option.date)}</strong>
-            <span className={styles['soft']}>
+            <span className={styles.soft}>
               {option.startTime && <ClassTime date={option.date} time={option.startTime} />}
             </span>
           </span>
-          <span className={styles['left']}>
+          <span className={styles.left}>
             {option.seatsLeft === 0 && option.held ? (
-              <span className={styles['soft']}>Full, but you may hold a seat</span>
+              <span className={styles.soft}>Full, but you may hold a seat</span>
             ) : (
               <SeatsLeft of={option.seatsLeft} />
             )}
-            {length && <span className={styles['soft']}>{length}</span>}
+            {length && <span className={styles.soft}>{length}</span>}
           </span>
         </label>
       ))}
       {(next || gone || (wanted && !isOpen(wanted))) && (
-        <output className={styles['next']}>
+        <output className={styles.next}>
           <span>{`${formatClassDate(value)} ${gone ? 'is not on offer' : 'is full'}.`}</span>{' '}
           {next && (
             <button type="button" onClick={() => onChoose(next.date)}>

@@ -23,30 +23,30 @@ export function Landing() {
   const failed = classes.isError && !classes.data
   return (
     <>
-      <div className={styles['hero']}>
-        <div className={styles['heroInner']}>
-          <div className={styles['heroWords']}>
-            <p className={styles['kicker']}>Robo Kids Learning</p>
+      <div className={styles.hero}>
+        <div className={styles.heroInner}>
+          <div className={styles.heroWords}>
+            <p className={styles.kicker}>Robo Kids Learning</p>
             <h1>Live robotics classes, with the kit shipped to your home</h1>
-            <p className={styles['lead']}>
+            <p className={styles.lead}>
               Your child builds a real robot at your table, with a coach on the video call and a small group of 5 to 10.
             </p>
-            <ul className={styles['ways']} aria-label="Register">
+            <ul className={styles.ways} aria-label="Register">
               {order.map((classType) => (
                 <Way key={classType} classType={classType} classes={classes.data} failed={failed} />
               ))}
             </ul>
           </div>
-          <div className={styles['heroPicture']}>
+          <div className={styles.heroPicture}>
             <Drawing of="kit-box" first />
           </div>
         </div>
       </div>
 
-      <section className={styles['section']} aria-labelledby="levels-heading">
-        <div className={styles['levelsHead']}>
+      <section className={styles.section} aria-labelledby="levels-heading">
+        <div className={styles.levelsHead}>
           <h2 id="levels-heading">Four levels</h2>
-          <p className={styles['soft']}>
+          <p className={styles.soft}>
             Made for ages 7 to 16. Children from 5 may join: the ages are a recommendation.{' '}
             <Link to="/levels">Compare levels</Link> to find the one that fits.
           </p>
@@ -66,7 +66,7 @@ export function Landing() {
         ) : (
           <Promotion classes={classes.data} />
         )}
-        <div className={styles['levels']}>
+        <div className={styles.levels}>
           {order.map((classType) => (
             <LevelCard
               key={classType}
@@ -76,47 +76,47 @@ export function Landing() {
             />
           ))}
         </div>
-        <p className={styles['moreDates']}>
+        <p className={styles.moreDates}>
           No date that suits you? <Link to="/contact">More dates available</Link>: write to us, and we find one
           together.
         </p>
       </section>
 
-      <section className={styles['section']} aria-labelledby="why-heading">
+      <section className={styles.section} aria-labelledby="why-heading">
         <h2 id="why-heading">Why choose us</h2>
-        <ul className={styles['reasons']}>
+        <ul className={styles.reasons}>
           {reasons.map(({ title, text }) => (
-            <li key={title} className={styles['reason']}>
-              <svg viewBox="0 0 28 28" width="28" height="28" aria-hidden="true" className={styles['tick']}>
+            <li key={title} className={styles.reason}>
+              <svg viewBox="0 0 28 28" width="28" height="28" aria-hidden="true" className={styles.tick}>
                 <circle cx="14" cy="14" r="12.5" />
                 <path d="m8.5 14.5 4 4 7-8" />
               </svg>
               <div>
                 <h3>{title}</h3>
-                <p className={styles['soft']}>{text}</p>
+                <p className={styles.soft}>{text}</p>
               </div>
             </li>
           ))}
         </ul>
       </section>
 
-      <section className={styles['section']} aria-labelledby="families-heading">
+      <section className={styles.section} aria-labelledby="families-heading">
         <h2 id="families-heading">What families say</h2>
-        <ul className={styles['quotes']}>
+        <ul className={styles.quotes}>
           {testimonials.map(({ name, location, image, quote }) => (
             <li key={name}>
-              <figure className={styles['quote']}>
+              <figure className={styles.quote}>
                 <blockquote>
                   <p>{`“${quote}”`}</p>
                 </blockquote>
-                <figcaption className={styles['who']}>
-                  <span className={styles['avatar']}>
+                <figcaption className={styles.who}>
+                  <span className={styles.avatar}>
                     <Drawing of={image} />
                   </span>
                   <span>
                     <strong>{name}</strong>
                     <br />
-                    <span className={styles['soft']}>{location}</span>
+                    <span className={styles.soft}>{location}</span>
                   </span>
                 </figcaption>
               </figure>
@@ -134,7 +134,7 @@ interface WayProps {
   failed: boolean
 }
 
-/** The shortest way to a level's form: what it is, for whom, how much and from when. */
+/** A short link to a level's form: topic, ages, price and first date. */
 function Way({ classType, classes, failed }: WayProps) {
   const level = classes?.levels.find((one) => one.classType === classType)
   const { title, recommendedAges } = level ?? openingLevels[classType]
@@ -143,26 +143,26 @@ function Way({ classType, classes, failed }: WayProps) {
   const { path, accent } = levels[classType]
   return (
     <li data-accent={accent}>
-      <Link to={path} className={styles['way']}>
+      <Link to={path} className={styles.way}>
         <span>{words.slice(0, 2).join(' ')}</span>
         <strong>{words.slice(2).join(' ')}</strong>
         <span>{`Ages ${recommendedAges.from} to ${recommendedAges.to}`}</span>
-        <span className={styles['price']}>
+        <span className={styles.price}>
           {level
             ? `${formatMoney(level.price, true)}${next ? `, from ${formatShortClassDate(next.date)}` : ''}`
             : !failed && <Skeleton width="80%" height="0.9em" />}
         </span>
-        <span className={styles['go']}>Register</span>
+        <span className={styles.go}>Register</span>
       </Link>
     </li>
   )
 }
 
-/** One strip, of one height: the sibling promotion while it is on, otherwise what the price holds. */
+/** A strip of fixed height: the sibling promotion while it is on, otherwise what the price includes. */
 function Promotion({ classes }: { classes: ClassesView | undefined }) {
   const promotion = classes?.promotion
   return (
-    <div className={`${styles['strip']} ${promotion ? styles['promotion'] : ''}`} aria-busy={!classes}>
+    <div className={`${styles.strip} ${promotion ? styles.promotion : ''}`} aria-busy={!classes}>
       <Drawing of="siblings" />
       {!classes && (
         <div>
@@ -190,7 +190,7 @@ function levelNames(classes: ClassesView, classTypes: string[]): string {
   const names = classes.levels
     .filter(({ classType }) => classTypes.includes(classType))
     .map(({ title }) => title.split(' ').slice(0, 2).join(' '))
-  // `Level 1, Level 2, and Level 3`: Intl would take a phone a moment to load.
+  // Not by Intl, which takes a phone a moment to load.
   const last = names.pop()
   return names.length > 1 ? `${names.join(', ')}, and ${last}` : [...names, last].join(' and ')
 }

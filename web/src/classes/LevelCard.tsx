@@ -16,32 +16,32 @@ type Level = ClassesView['levels'][number]
 
 interface LevelCardProps {
   classType: LevelClassType
-  /** Missing while it is loading, and when that failed. */
+  /** Undefined while loading, and when that fails. */
   level: Level | undefined
   failed: boolean
 }
 
-/** A level on the landing page: what it is, what it costs, when it starts and what is still free. */
+/** A level on the landing page: topic, price, dates and free seats. */
 export function LevelCard({ classType, level, failed }: LevelCardProps) {
   const { path, accent, promise } = levels[classType]
   const { title, description, programLength, recommendedAges } = level ?? openingLevels[classType]
   const shortName = title.split(' ').slice(0, 2).join(' ')
-  // As long as it is not known, it is taken for open.
+  // Assumed to be open while unknown.
   const open = !level || level.sessions.some(({ seatsLeft }) => seatsLeft > 0)
   return (
-    <article className={styles['card']} data-accent={accent} aria-busy={!level && !failed}>
-      <div className={styles['picture']}>
+    <article className={styles.card} data-accent={accent} aria-busy={!level && !failed}>
+      <div className={styles.picture}>
         <LevelRobot classType={classType} />
       </div>
-      <div className={styles['words']}>
-        <h3 className={styles['title']}>
+      <div className={styles.words}>
+        <h3 className={styles.title}>
           <span>{title}</span>
-          <span className={styles['price']}>
+          <span className={styles.price}>
             {level ? formatMoney(level.price, true) : !failed && <Skeleton width="3.5ch" />}
           </span>
         </h3>
-        <p className={styles['promise']}>{promise}</p>
-        <dl className={styles['facts']}>
+        <p className={styles.promise}>{promise}</p>
+        <dl className={styles.facts}>
           <div>
             <dt>Program</dt>
             <dd>{programLength}</dd>
@@ -51,8 +51,8 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
             <dd>{`${recommendedAges.from} to ${recommendedAges.to}`}</dd>
           </div>
         </dl>
-        <h4 className={styles['datesTitle']}>Upcoming dates</h4>
-        <div className={styles['dates']}>
+        <h4 className={styles.datesTitle}>Upcoming dates</h4>
+        <div className={styles.dates}>
           {level ? (
             <Dates sessions={level.sessions} path={path} />
           ) : failed ? (
@@ -62,12 +62,12 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
           )}
           {!level && <noscript>Shown with JavaScript turned on</noscript>}
         </div>
-        <div className={styles['action']}>
+        <div className={styles.action}>
           <ButtonLink to={path} wide variant={open ? 'primary' : 'secondary'}>
             {open ? `Register for ${shortName}` : `Look at ${shortName}`}
           </ButtonLink>
         </div>
-        <p className={styles['description']}>{description}</p>
+        <p className={styles.description}>{description}</p>
       </div>
     </article>
   )
@@ -79,21 +79,21 @@ function Lines({ of }: { of: number }) {
   ))
 }
 
-/** A press on a date takes it along into the form. */
+/** Links to the form with the date selected. */
 function Dates({ sessions, path }: { sessions: Level['sessions']; path: string }) {
   const first = sessions[0]
   if (!first) {
     return (
-      <p className={styles['none']}>
+      <p className={styles.none}>
         New dates are on their way. <Link to="/contact">Ask us</Link> to tell you first.
       </p>
     )
   }
   return (
     <>
-      <ul className={styles['list']}>
+      <ul className={styles.list}>
         {sessions.map(({ classSessionId, date, seatsLeft }) => (
-          <li key={classSessionId} className={seatsLeft === 0 ? styles['full'] : undefined}>
+          <li key={classSessionId} className={seatsLeft === 0 ? styles.full : undefined}>
             {seatsLeft === 0 ? (
               <span>{formatClassDate(date)}</span>
             ) : (
@@ -105,7 +105,7 @@ function Dates({ sessions, path }: { sessions: Level['sessions']; path: string }
           </li>
         ))}
       </ul>
-      <p className={styles['time']}>
+      <p className={styles.time}>
         <ClassTime date={first.date} time={first.startTime} />
         <span>, live video call</span>
       </p>

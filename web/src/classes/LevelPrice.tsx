@@ -4,7 +4,7 @@ import type { Priced } from '../reading/text.ts'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { classesQuery } from './classes-query.ts'
 
-/** As the server has it: prices stand in no article. */
+/** The current price from the server: articles contain none. */
 function LevelPrice({ of }: { of: Priced }) {
   const { data, isError } = useQuery(classesQuery)
   const level = data?.levels.find(({ classType }) => classType === of)

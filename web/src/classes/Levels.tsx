@@ -17,10 +17,10 @@ import { type Experience, suggestLevel } from './suggest-level.ts'
 
 const order = Object.keys(levels) as LevelClassType[]
 
-/** The youngest that a form takes, and one more than all ages that a level is recommended for. */
+/** The minimum age of the form, and one more than the highest recommended age. */
 const ages = Array.from({ length: 13 }, (_, at) => at + 5)
 
-/** Which level to begin with, and the four of them side by side. */
+/** Suggests a level, and compares all four. */
 export function Levels() {
   const classes = useQuery(classesQuery)
   const all = order.map((classType) => {
@@ -29,26 +29,26 @@ export function Levels() {
   })
   return (
     <>
-      <div className={styles['hero']}>
-        <div className={styles['heroInner']}>
-          <p className={styles['kicker']}>
+      <div className={styles.hero}>
+        <div className={styles.heroInner}>
+          <p className={styles.kicker}>
             <Link to="/robokidslanding">Classes</Link>
             <span aria-hidden="true"> / </span>
             <span>Compare levels</span>
           </p>
           <h1>Which level fits your child?</h1>
-          <p className={styles['lead']}>
+          <p className={styles.lead}>
             Begin where your child is. Ages are a recommendation; what your child has built before counts more.
           </p>
         </div>
       </div>
-      <section className={styles['section']} aria-labelledby="choose-heading">
+      <section className={styles.section} aria-labelledby="choose-heading">
         <h2 id="choose-heading">Two questions</h2>
         <Chooser of={all} />
       </section>
-      <section className={styles['section']} aria-labelledby="compare-heading">
+      <section className={styles.section} aria-labelledby="compare-heading">
         <h2 id="compare-heading">The four levels side by side</h2>
-        <table className={styles['table']}>
+        <table className={styles.table}>
           <caption className="visually-hidden">The four levels compared</caption>
           <thead>
             <tr>
@@ -71,7 +71,7 @@ export function Levels() {
                 <Cell name="Ages">{`${recommendedAges.from} to ${recommendedAges.to}`}</Cell>
                 <Cell name="Length">{programLength}</Cell>
                 <Cell name="Price">
-                  <strong className={styles['price']}>
+                  <strong className={styles.price}>
                     {price ? formatMoney(price, true) : classes.isError ? 'On its page' : <Skeleton width="4ch" />}
                   </strong>
                 </Cell>
@@ -82,7 +82,7 @@ export function Levels() {
             ))}
           </tbody>
         </table>
-        <p className={styles['soft']}>
+        <p className={styles.soft}>
           The price has it all: the live sessions, the kit and its way to your home.{' '}
           <Link to="/robokidslanding">See dates and free seats</Link>, or read the <Link to="/faq">FAQ</Link>.
         </p>
@@ -97,15 +97,15 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
   const [experience, setExperience] = useState('')
   const found = age && experience ? suggestLevel(of, Number(age), Number(experience) as Experience) : undefined
   return (
-    <div className={styles['chooser']}>
-      <div className={styles['questions']}>
+    <div className={styles.chooser}>
+      <div className={styles.questions}>
         <noscript>
           <p>This needs JavaScript. The levels are compared below all the same.</p>
         </noscript>
-        <label className={styles['question']}>
-          <span className={styles['name']}>Your child’s age</span>
+        <label className={styles.question}>
+          <span className={styles.name}>Your child’s age</span>
           <select
-            className={styles['select']}
+            className={styles.select}
             disabled={!hydrated}
             value={age}
             onChange={(event) => setAge(event.target.value)}
@@ -118,10 +118,10 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
             ))}
           </select>
         </label>
-        <label className={styles['question']}>
-          <span className={styles['name']}>What your child has built before</span>
+        <label className={styles.question}>
+          <span className={styles.name}>What your child has built before</span>
           <select
-            className={styles['select']}
+            className={styles.select}
             disabled={!hydrated}
             value={experience}
             onChange={(event) => setExperience(event.target.value)}
@@ -135,18 +135,18 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
           </select>
         </label>
       </div>
-      <output className={styles['answer']} data-accent={found && levels[found.classType].accent}>
+      <output className={styles.answer} data-accent={found && levels[found.classType].accent}>
         {found ? <Suggestion key={found.classType} {...found} /> : <p>Answer both, and we suggest a level.</p>}
       </output>
     </div>
   )
 }
 
-/** On a phone, where no heading stands above it, its name stands beside it: as text, so that it is translated as well. */
+/** On narrow screens, where the column heading is hidden, the name is repeated: as text, so that it is translated. */
 function Cell({ name, children }: { name: string; children: ReactNode }) {
   return (
     <td>
-      <span className={styles['cellName']}>{name}</span>
+      <span className={styles.cellName}>{name}</span>
       <span>{children}</span>
     </td>
   )
@@ -157,11 +157,11 @@ function Suggestion({ classType, outside }: { classType: LevelClassType; outside
   return (
     <>
       <LevelRobot classType={classType} />
-      <div className={styles['words']}>
-        <p className={styles['title']}>{title}</p>
+      <div className={styles.words}>
+        <p className={styles.title}>{title}</p>
         <p>{levels[classType].promise}</p>
         {outside && (
-          <p className={styles['soft']}>
+          <p className={styles.soft}>
             {`It is made for ages ${recommendedAges.from} to ${recommendedAges.to}. Your child may join all the same: the ages are a recommendation.`}
           </p>
         )}

@@ -5,7 +5,7 @@ import { payableChildren } from '@robokids/contracts/pricing'
 
 export type LevelOffer = Level & { price: Money; siblingJoinsFree: boolean; promotionLastDay: string | null }
 
-/** What is on sale of one level, with the promotion where it covers it. */
+/** The offer of one level, with the promotion if it applies. */
 export function offerOf(classes: ClassesView, classType: LevelClassType): LevelOffer | undefined {
   const level = classes.levels.find((entry) => entry.classType === classType)
   if (!level) return undefined
@@ -19,19 +19,19 @@ export function offerOf(classes: ClassesView, classType: LevelClassType): LevelO
 
 export interface Total {
   total: Money
-  /** How many of the children come along free. */
+  /** How many of the children join free. */
   free: number
   saved: Money
 }
 
-/** What this many children cost today. The server counts again: this is what the parent is told beforehand. */
+/** The current price for this many children, for display: the server calculates the charge. */
 export function totalOf(offer: LevelOffer, children: number): Total {
   const paid = payableChildren(children, offer.siblingJoinsFree)
   const times = (count: number): Money => ({ amount: offer.price.amount * count, currency: offer.price.currency })
   return { total: times(paid), free: children - paid, saved: times(children - paid) }
 }
 
-/** Where one date cannot be had: the next that can, or the first of all. */
+/** If a date is unavailable: the next available one, else the first. */
 export function nextOpenDate<Dated extends { date: string }>(open: readonly Dated[], date: string): Dated | undefined {
   return open.find((one) => one.date > date) ?? open[0]
 }

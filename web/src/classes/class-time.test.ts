@@ -7,7 +7,7 @@ afterEach(() => {
   else process.env['TZ'] = zone
 })
 
-/** What readers in each zone see of a class on that day at that time. */
+/** The class time as readers in each zone see it. */
 function seen<What>(show: () => What, zones: string[]): What[] {
   return zones.map((name) => {
     process.env['TZ'] = name
@@ -32,7 +32,7 @@ describe('the time of a class beside its date', () => {
   })
 
   it('follows the clocks of both on that day', () => {
-    // Arizona keeps its clocks; Europe changes them two weeks after the United States.
+    // Arizona has no daylight saving time; Europe's starts two weeks after that of the United States.
     expect(seen(() => timeForReader('2027-07-02', '16:00'), ['America/Phoenix'])).toEqual(['4:00 PM Pacific'])
     expect(seen(() => timeForReader('2027-03-19', '09:00'), ['Europe/Berlin'])).toEqual([
       '5:00 PM your time (9:00 AM Pacific)',

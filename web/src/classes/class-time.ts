@@ -6,7 +6,7 @@ interface WallClock {
   time: string
 }
 
-/** By the getters of `Date`, not by Intl: its first formatter costs a phone a fifth of a second. */
+/** With the getters of `Date`, not with Intl, whose first formatter costs a phone a fifth of a second. */
 function readersClock(instant: number): WallClock {
   const local = new Date(instant)
   const two = (part: number) => String(part).padStart(2, '0')
@@ -21,7 +21,7 @@ export function timeOfReader(instant: string): string {
   return formatClassTime(readersClock(Date.parse(instant)).time)
 }
 
-/** Where the reader's clock shows something else than the school's when the class begins: what it shows then. */
+/** The reader's local time of the class, if it differs from the school's. */
 function elsewhere({ date, time }: WallClock): WallClock | undefined {
   const instant = schoolInstant(date, time)
   if (instant === undefined) return undefined
@@ -30,7 +30,7 @@ function elsewhere({ date, time }: WallClock): WallClock | undefined {
 }
 
 /**
- * A class time beside dates that are told already, in the reader's zone and in the school's where they differ:
+ * A class time beside its date, in the reader's zone and in the school's if they differ:
  * `4:00 PM Pacific`, `7:00 PM your time (4:00 PM Pacific)`, `1:00 AM your time, the day after (4:00 PM Pacific)`.
  */
 export function timeForReader(date: string, time: string): string {
@@ -42,7 +42,7 @@ export function timeForReader(date: string, time: string): string {
 }
 
 /**
- * When a class begins: its own day, which is never moved by the reader's zone, and its time; where the reader's day is another
+ * When a class begins: its own date, never shifted by the reader's zone, and its time; if the reader's date differs,
  * one then, also that, as `Saturday, January 23, 1:00 AM your time`.
  */
 export function momentForReader(date: string, time: string): { day: string; time: string; elsewhere?: string } {

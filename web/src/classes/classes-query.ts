@@ -6,7 +6,7 @@ import { api } from '../api/api.ts'
 
 export const classesView = answer<ClassesView>(classesViewShape)
 
-/** Levels with their prices, dates and seats left: seats move, so it is asked again whenever a screen shows it anew. */
+/** Levels with their prices, dates and seats left. Seats change, so each screen that mounts refetches it. */
 export const classesQuery = queryOptions({
   queryKey: ['classes'],
   queryFn: ({ signal }) => api('/api/classes', { answer: classesView, signal }),

@@ -7,7 +7,7 @@ export interface Testimonial {
   quote: string
 }
 
-/** What families say, told by role: no child and no parent is named. */
+/** Testimonials by role, without names. */
 export const testimonials: Testimonial[] = [
   {
     name: 'Mother of a Level 1 student, 8',

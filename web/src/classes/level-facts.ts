@@ -2,15 +2,15 @@ import type { LevelClassType } from '@robokids/contracts/enrollment'
 import type { Experience } from './suggest-level.ts'
 
 interface LevelFacts {
-  /** What stands on the table at the end. */
+  /** The finished project. */
   built: string
-  /** What a child should have done before. */
+  /** The recommended experience. */
   before: string
-  /** The same as one of the answers that can be chosen. */
+  /** The same as one of the options. */
   needs: Experience
 }
 
-/** What a level is compared by, beside what the server knows of it and what its own page says is in the kit. */
+/** Facts for comparing levels, besides those from the server and the kit on the level's own page. */
 export const levelFacts: Record<LevelClassType, LevelFacts> = {
   basic: { built: 'A rover that drives', before: 'None', needs: 0 },
   intermediate: {
@@ -30,7 +30,7 @@ export const levelFacts: Record<LevelClassType, LevelFacts> = {
   },
 }
 
-/** By what it is worth, from none upward. */
+/** In ascending order. */
 export const experiences: readonly string[] = [
   'None yet',
   'A first circuit or a small program',

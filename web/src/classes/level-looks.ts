@@ -1,16 +1,16 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
-import { levelPages, type PagePath } from '@robokids/contracts/pages'
+import { levelPages } from '@robokids/contracts/pages'
 import type { Accent } from '../ui/Card.tsx'
 
 interface LevelLooks {
   /** Its sign-up page. */
-  path: PagePath
+  path: (typeof levelPages)[LevelClassType]
   accent: Accent
-  /** What the child will be able to do, in one breath. */
+  /** What the child will be able to do, in one short sentence. */
   promise: string
 }
 
-/** What only the web knows of each level; the rest comes from the server, and until then from `openingLevels`. */
+/** What only the web knows of each level; the rest comes from the server, or before that from `openingLevels`. */
 export const levels: Record<LevelClassType, LevelLooks> = {
   basic: {
     path: levelPages.basic,
@@ -34,7 +34,7 @@ export const levels: Record<LevelClassType, LevelLooks> = {
   },
 }
 
-/** Records also hold what was typed into an address line. */
+/** Records may also contain a class type from the URL. */
 export function isLevel(classType: string): classType is LevelClassType {
   return Object.hasOwn(levels, classType)
 }

@@ -1,9 +1,9 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 
 export interface SignUpContent {
-  /** What the child will have done by the end, a sentence each. */
+  /** What the child will have done by the end, one sentence each. */
   learn: readonly string[]
-  /** The box in one breath. */
+  /** The box in one short sentence. */
   boxInShort: string
   box: readonly string[]
   faq: readonly { question: string; answer: string }[]

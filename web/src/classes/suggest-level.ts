@@ -1,6 +1,6 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 
-/** How much a child has built before, from nothing to a robot. */
+/** The child's experience, from nothing to a robot. */
 export type Experience = 0 | 1 | 2 | 3
 
 interface Candidate {
@@ -10,10 +10,10 @@ interface Candidate {
 }
 
 /**
- * The level to begin with: of those that ask for no more than the child has done, the highest that is made for its age. Where
- * none is, what the child can do counts, and `outside` says that the ages are others.
+ * The suggested level: the highest for the child's age that requires no more experience than the child has. If there
+ * is none, experience decides, and `outside` says that the age does not fit.
  *
- * @param levels from the first to the last.
+ * @param levels in ascending order
  */
 export function suggestLevel(
   levels: readonly Candidate[],
@@ -22,7 +22,7 @@ export function suggestLevel(
 ): { classType: LevelClassType; outside: boolean } | undefined {
   const able = levels.filter(({ needs }) => needs <= experience)
   const fits = able.filter(({ recommendedAges: { from, to } }) => age >= from && age <= to).at(-1)
-  // Too young for all of them: the first. Too old for those that ask for nothing more: the last of these.
+  // Too young for all: the first. Too old: the last that requires no more experience.
   const other = age < Math.min(...able.map(({ recommendedAges }) => recommendedAges.from)) ? able[0] : able.at(-1)
   const found = fits ?? other
   return found && { classType: found.classType, outside: !fits }

@@ -9,7 +9,7 @@ import { forgetMessage } from '../browser/stored-data.ts'
 import { useClientState } from '../browser/use-client-state.ts'
 import { Form, Problems } from '../forms/Form.tsx'
 import { importOrReload } from '../forms/import-or-reload.ts'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -28,15 +28,15 @@ import {
 } from './draft.ts'
 import { supportEmail } from './support-email.ts'
 
-/** What checks the form is as large as the form, and not needed before somebody types into it. */
+/** The validation is as large as the form and loaded when the user starts typing. */
 const loadChecks = () => import('./read-message.ts')
 
 const notSent = `We could not send your message just now. It is still here: please try again in a moment, or write to ${supportEmail}.`
 
-/** A connection that hangs fails in the end; the next try has the same id. */
+/** A hanging request times out; the next attempt has the same id. */
 const answerWithinMs = 45_000
 
-/** Nothing is known of what became of it, or nothing came of it: whoever waits a moment may send it again. */
+/** The outcome is unknown, or the error is temporary: the message may be sent again. */
 const isPassing = (error: unknown) =>
   !(error instanceof ApiError) ||
   isRefusal(
@@ -61,10 +61,10 @@ export function ContactForm() {
 
 function Confirmation({ taken, onAnother }: { taken: Taken; onAnother: () => void }) {
   const box = useRef<HTMLDivElement>(null)
-  // The button that had the focus is gone with the form.
+  // The focused button was removed with the form.
   useEffect(() => box.current?.focus(), [])
   return (
-    <div ref={box} tabIndex={-1} className={styles['sheet']}>
+    <div ref={box} tabIndex={-1} className={styles.sheet}>
       <Notice kind="success" title="Thank you. Your message is with us." live>
         <p>
           We answer to <strong translate="no">{taken.email}</strong> within 48 hours, Monday to Friday.
@@ -84,7 +84,6 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
   const user = useUser()
   const { data: profile } = useQuery({ ...profileQuery(user?.userId ?? ''), enabled: user !== null })
   const [draft, setDraft] = useClientState<MessageDraft>({}, readMessageDraft)
-  const state = useSubmit(notSent)
 
   const known: MessageDraft = user
     ? { email: user.email, name: [profile?.givenName, profile?.familyName].filter(Boolean).join(' ') }
@@ -93,29 +92,28 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
     messageFields.map((field) => [field, draft[field] ?? known[field] ?? '']),
   ) as Record<MessageField, string>
 
-  const field = (name: MessageField) => ({
-    name,
-    value: values[name],
-    error: state.errors[name],
-    onChange: (event: { target: { value: string } }) => {
-      const next = { ...draft, [name]: event.target.value }
-      setDraft(next)
-      saveMessageDraft(next)
-      loadChecks().catch(() => undefined)
-      prepareProof('contact')
-    },
-  })
+  const keep = (changed: typeof values) => {
+    // What the account says is not a draft.
+    const typed = messageFields.filter((name) => name in draft || changed[name] !== values[name])
+    const next = Object.fromEntries(typed.map((name) => [name, changed[name]]))
+    setDraft(next)
+    saveMessageDraft(next)
+    loadChecks().catch(() => undefined)
+    prepareProof('contact')
+  }
+  const form = useForm([values, keep], notSent)
+  const { field } = form
 
   const send = async () => {
     const { readMessage } = await importOrReload(loadChecks)
     const read = readMessage(values)
-    if ('errors' in read) return state.refuse('Please check the marked fields.', read.errors)
+    if ('errors' in read) return form.showError('Please check the marked fields.', read.errors)
     const { content } = read
     const { reference } = await provenApi('contact', '/api/contact', {
       method: 'POST',
       body: { id: idOfMessage(content), ...content },
       answer: messageTaken,
-      // Browsers without it wait as long as the line does.
+      // Older browsers have no `timeout` and wait until the connection fails.
       signal: AbortSignal.timeout?.(answerWithinMs),
     })
     forgetMessage()
@@ -123,17 +121,17 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
   }
 
   const submit = () =>
-    state.send(() =>
+    form.submit(() =>
       send().catch((error: unknown) => {
         throw isPassing(error) ? new Error(notSent, { cause: error }) : error
       }),
     )
 
   return (
-    <div className={styles['sheet']}>
-      <Form state={state} onSubmit={submit} labelledBy="message">
-        <Problems errors={state.errors} order={messageFields} />
-        <div className={styles['pair']}>
+    <div className={styles.sheet}>
+      <Form message={form.message} onSubmit={submit} labelledBy="message">
+        <Problems errors={form.errors} order={messageFields} />
+        <div className={styles.pair}>
           <Field {...field('name')} label="Your name" autoComplete="name" required />
           <Field
             {...field('email')}
@@ -147,7 +145,7 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
             required
           />
         </div>
-        <div className={styles['pair']}>
+        <div className={styles.pair}>
           <Select {...field('topic')} label="What is it about?" required>
             <option value="">Choose a topic</option>
             {Object.entries(contactTopics).map(([topic, name]) => (
@@ -166,7 +164,7 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
         </div>
         <TextArea {...field('message')} label="Message" required />
         <div>
-          <Button type="submit" pending={state.sending} pendingLabel="Sending...">
+          <Button type="submit" pending={form.pending} pendingLabel="Sending...">
             Send message
           </Button>
         </div>

@@ -4,12 +4,12 @@ import { uuidV7 } from '../browser/uuid-v7.ts'
 
 export const messageFields = ['name', 'email', 'topic', 'reference', 'message'] as const
 export type MessageField = (typeof messageFields)[number]
-/** What was typed: where nobody has touched the name and the address, those of the account stand there. */
+/** The typed values; name and email default to the account's. */
 export type MessageDraft = Partial<Record<MessageField, string>>
 
 interface Kept {
   draft: MessageDraft
-  /** What went out last, and under which id. */
+  /** The last message sent, with its id. */
   sent?: { id: string; content: string }
 }
 
@@ -28,7 +28,7 @@ function readKept(): Kept {
 
 const keep = (changes: Partial<Kept>) => session.set(messageKey, JSON.stringify({ ...readKept(), ...changes }))
 
-/** So that neither a reload nor a server that is away costs what was written. */
+/** Stored, so that a message survives a reload and a server outage. */
 export function readMessageDraft(): MessageDraft {
   return readKept().draft
 }
@@ -38,8 +38,8 @@ export function saveMessageDraft(draft: MessageDraft): void {
 }
 
 /**
- * The id to send this message under: the one it was sent under before, so that the server takes a repetition for what it is.
- * It is kept before the first send, because the answer may be lost.
+ * The idempotency key for this message: the one it was sent with before, or a new one.
+ * Stored before the first request, as its response may be lost.
  */
 export function idOfMessage(content: object): string {
   const text = JSON.stringify(content)

@@ -4,7 +4,7 @@ import type { MessageField } from './draft.ts'
 
 const contentSchema = contactMessageSchema.omit({ id: true })
 
-/** Checks a message as the server will, and makes of it what is sent. */
+/** Validates a message as the server will, and returns the request body. */
 export function readMessage(
   values: Record<MessageField, string>,
 ): { content: Omit<ContactMessage, 'id'> } | { errors: FieldErrors } {

@@ -1,2 +1,2 @@
-/** Where families reach us; mails from the site come from there as well. */
+/** Our support address, which is also the sender of the site's mails. */
 export const supportEmail = 'hello@robokidslearning.example'

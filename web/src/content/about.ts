@@ -1,6 +1,6 @@
 import type { Content, PlaceCard } from '../reading/blocks.ts'
 
-/** Their pages are named by what they do: no person is named. */
+/** The pages are named by role: no person is named. */
 const people: readonly PlaceCard[] = [
   {
     id: 'founder',

@@ -307,7 +307,7 @@ describe('the box of a level', () => {
   const inBox = (classType: LevelClassType) => signUpContent[classType].box.join('\n')
 
   it('holds what the level’s description and its lessons are made of, and its power', () => {
-    // What they speak of, and the part that it takes.
+    // What a guide mentions, and the part that it needs.
     const parts: [spoken: RegExp, part: RegExp][] = [
       [/\bmotors?\b/i, /motors/i],
       [/servo/i, /servo/i],
@@ -398,7 +398,7 @@ describe('news and guides', () => {
   })
 })
 
-/** Everything that touches, from the terminals' and parts' point of view: which ends are one piece of metal. */
+/** The nets of a circuit: which terminals and pins are connected. */
 function circuit(wiring: Wiring) {
   const parents = new Map<string, string>()
   const root = (node: string): string => {
@@ -417,7 +417,7 @@ function circuit(wiring: Wiring) {
   return { join, connected: (a: string, b: string) => root(node(a)) === root(node(b)) }
 }
 
-/** Points on a drawn path, close to each other. */
+/** Closely spaced points on a drawn path. */
 function pointsOf(path: string): Point[] {
   const points: Point[] = []
   let at: Point = [0, 0]

@@ -1,7 +1,7 @@
 import { supportEmail } from '../contact/support-email.ts'
 import type { Content } from '../reading/blocks.ts'
 
-/** What parents ask, each with an address of its own. */
+/** Frequent questions, each with an anchor. */
 export const faq: Content = {
   kicker: 'FAQ',
   title: 'Questions that parents ask',

@@ -1,6 +1,6 @@
 import type { Content } from '../reading/blocks.ts'
 
-/** The company's own accounts; whoever runs the site sets them here. */
+/** The company's own accounts: the operator of the site sets them here. */
 export const videoChannel = 'https://www.youtube.com/@robokidslearning'
 export const socialNetwork = 'https://www.instagram.com/robokidslearning/'
 

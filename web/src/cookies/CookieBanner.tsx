@@ -1,11 +1,11 @@
 import { Button } from '../ui/Button.tsx'
 import styles from './CookieBanner.module.css'
 
-/** Of the document, like the footer; `follow-cookie-banner.ts` makes it answer, for those who have not accepted it. */
+/** Part of the document, like the footer; `follow-cookie-banner.ts` makes it work. */
 export function CookieBanner() {
   return (
-    <section className={styles['banner']} aria-label="Cookies">
-      <div className={styles['inner']}>
+    <section className={styles.banner} aria-label="Cookies">
+      <div className={styles.inner}>
         <p>
           This site uses cookies. Read our{' '}
           <a href="/privacy" target="_blank" rel="noopener noreferrer">

@@ -38,7 +38,7 @@ const spaces = ['s1', 's2', 's3', 's4', 's5', 's6', 's7', 's8', 's9']
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section className={styles['part']}>
+    <section className={styles.part}>
       <h2>{title}</h2>
       {children}
     </section>
@@ -52,9 +52,9 @@ function Overlays() {
   const [changed, setChanged] = useState(false)
   const [open, setOpen] = useState(false)
   const [message, setMessage] = useState<string | null>(null)
-  const [told, setTold] = useState<Toasted | null>(null)
+  const [toast, setToast] = useState<Toasted | null>(null)
   return (
-    <div className={styles['row']}>
+    <div className={styles.row}>
       <Button variant="secondary" onClick={() => setOpen(true)}>
         Open a dialog
       </Button>
@@ -67,13 +67,13 @@ function Overlays() {
       <Button
         variant="secondary"
         onClick={() =>
-          setTold({ text: 'Robot Spider is in your cart.', action: <Button variant="quiet">Undo</Button> })
+          setToast({ text: 'Robot Spider is in your cart.', action: <Button variant="quiet">Undo</Button> })
         }
       >
         Show a toast
       </Button>
       <MoreMenu />
-      <Toast message={told} onClose={() => setTold(null)} />
+      <Toast message={toast} onClose={() => setToast(null)} />
       <Dialog open={open} title="Remove this passkey?" onClose={() => setOpen(false)}>
         <p>You can add it again later.</p>
         <Button onClick={() => setOpen(false)}>Remove</Button>
@@ -93,7 +93,7 @@ function Overlays() {
 function ClassDates() {
   const [date, setDate] = useState('')
   return (
-    <div className={styles['wide']}>
+    <div className={styles.wide}>
       <DateCards
         label="Start date"
         hint="Select a date: the program begins on it."
@@ -119,19 +119,19 @@ function ClassDates() {
   )
 }
 
-/** Every part that the site is made of, in each of its states: for who builds pages, not for parents. */
+/** Every component in each of its states: for developers. */
 export function DesignSystem() {
   const [broken, setBroken] = useState(false)
   if (broken) throw new Error('This page was broken on purpose.')
   return (
-    <div className={styles['page']}>
+    <div className={styles.page}>
       <h1>Design system</h1>
       {Object.entries(colours).map(([name, tokens]) => (
         <Part key={name} title={name}>
-          <div className={styles['tiles']}>
+          <div className={styles.tiles}>
             {tokens.map((token) => (
-              <div key={token} className={styles['tile']}>
-                <div className={styles['swatch']} style={{ background: `var(--${token})` }} />
+              <div key={token} className={styles.tile}>
+                <div className={styles.swatch} style={{ background: `var(--${token})` }} />
                 <code>{`--${token}`}</code>
               </div>
             ))}
@@ -151,19 +151,19 @@ export function DesignSystem() {
         <code>digitalWrite(LED_PIN, HIGH);</code>
       </Part>
       <Part title="Space">
-        <div className={styles['tiles']}>
+        <div className={styles.tiles}>
           {spaces.map((space) => (
-            <div key={space} className={styles['tile']}>
-              <div className={styles['bar']} style={{ width: `var(--${space})` }} />
+            <div key={space} className={styles.tile}>
+              <div className={styles.bar} style={{ width: `var(--${space})` }} />
               <code>{`--${space}`}</code>
             </div>
           ))}
         </div>
       </Part>
       <Part title="Signs">
-        <div className={styles['row']}>
+        <div className={styles.row}>
           {iconNames.map((name) => (
-            <span key={name} className={styles['tile']}>
+            <span key={name} className={styles.tile}>
               <Icon name={name} size={24} /> {name}
             </span>
           ))}
@@ -171,7 +171,7 @@ export function DesignSystem() {
       </Part>
       <Part title="Buttons">
         {(['primary', 'secondary', 'quiet', 'danger'] as const).map((variant) => (
-          <div key={variant} className={styles['row']}>
+          <div key={variant} className={styles.row}>
             <Button variant={variant}>Enroll Now</Button>
             <Button variant={variant} pending>
               Enroll Now
@@ -186,7 +186,7 @@ export function DesignSystem() {
         ))}
       </Part>
       <Part title="Fields">
-        <div className={styles['wide']}>
+        <div className={styles.wide}>
           <Field label="Child's name" defaultValue="Ivo" />
           <Field label="Apartment" optional hint="Where the parcel goes." />
           <Field label="ZIP code" defaultValue="9440" error="Enter a five-digit ZIP code." />
@@ -214,10 +214,10 @@ export function DesignSystem() {
         </Notice>
       </Part>
       <Part title="Cards">
-        <div className={styles['tiles']}>
-          <Card className={styles['words'] ?? ''}>Plain</Card>
+        <div className={styles.tiles}>
+          <Card className={styles.words ?? ''}>Plain</Card>
           {accents.map((accent) => (
-            <Card key={accent} accent={accent} className={styles['words'] ?? ''}>
+            <Card key={accent} accent={accent} className={styles.words ?? ''}>
               {accent}
             </Card>
           ))}
@@ -238,10 +238,10 @@ export function DesignSystem() {
         />
       </Part>
       <Part title="Taking turns">
-        <div className={styles['hero']}>
+        <div className={styles.hero}>
           <HeroSlider />
         </div>
-        <div className={styles['narrow']}>
+        <div className={styles.narrow}>
           <Slideshow
             label="drawings"
             intervalMs={5_000}
@@ -253,15 +253,15 @@ export function DesignSystem() {
         </div>
       </Part>
       <Part title="Loading">
-        <div className={styles['frame']}>
+        <div className={styles.frame}>
           <Loading />
         </div>
         <Skeleton width="60%" height="2rem" />
       </Part>
       <Part title="Drawings">
-        <div className={styles['tiles']}>
+        <div className={styles.tiles}>
           {drawingNames.map((name) => (
-            <div key={name} className={styles['tile']}>
+            <div key={name} className={styles.tile}>
               <Drawing of={name} />
               {name}
             </div>
@@ -269,7 +269,7 @@ export function DesignSystem() {
         </div>
       </Part>
       <Part title="Nothing there, and something wrong">
-        <div className={styles['row']}>
+        <div className={styles.row}>
           <ButtonLink to="/no-such-page" variant="secondary">
             A page that is not there
           </ButtonLink>

@@ -3,17 +3,17 @@ import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useRef, use
 import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
 import type { FieldErrors } from './field-errors.ts'
 import styles from './Form.module.css'
-import type { Message, Sending } from './use-submit.ts'
+import type { Message } from './use-submit.ts'
 
-/** What a form has to say, in a line above it; null keeps the place from which it is read out. */
+/** The message above a form; null keeps the live region for the next one. */
 export function MessageLine({ message }: { message: Message | null }) {
   const line = useRef<HTMLDivElement>(null)
-  // The same words again are another element: only what changes is read out.
+  // A repeated text gets a new element: screen readers announce changes only.
   const [latest, setLatest] = useState({ message, nth: 0 })
   if (latest.message !== message) setLatest({ message, nth: latest.nth + 1 })
   useEffect(() => {
     if (!message) return
-    // Where a field is marked, that is where to go on; the line is read out all the same.
+    // Focus the first invalid field, if any; the message is announced all the same.
     const wrong = line.current?.parentElement?.querySelector<HTMLElement>('[aria-invalid]')
     const target = wrong ?? line.current
     target?.focus()
@@ -23,11 +23,11 @@ export function MessageLine({ message }: { message: Message | null }) {
       ref={line}
       tabIndex={-1}
       role={message?.kind === 'success' ? 'status' : 'alert'}
-      className={`${styles['line']} ${message ? styles[message.kind] : ''}`}
+      className={`${styles.line} ${message ? styles[message.kind] : ''}`}
     >
       {message && <span key={latest.nth}>{message.text}</span>}
       {message?.advice && (
-        <span key={`advice ${latest.nth}`} className={styles['advice']}>
+        <span key={`advice ${latest.nth}`} className={styles.advice}>
           <span>{message.advice.text}</span> {message.advice.writeToUs && <Link to="/contact">write to us</Link>}
         </span>
       )}
@@ -35,7 +35,7 @@ export function MessageLine({ message }: { message: Message | null }) {
   )
 }
 
-/** Where several fields are wrong, all of them, each with a way to it: a long form shows one at a time. */
+/** Lists all errors with links to their fields, if there are several: a long form shows one at a time. */
 export function Problems({ errors, order }: { errors: FieldErrors; order: readonly string[] }) {
   const wrong = order.filter((name) => errors[name])
   if (wrong.length < 2) return null
@@ -44,7 +44,7 @@ export function Problems({ errors, order }: { errors: FieldErrors; order: readon
     event.currentTarget.closest('form')?.querySelector<HTMLElement>(`[name="${name}"]:enabled`)?.focus()
   }
   return (
-    <ul className={styles['problems']} aria-label="What to correct">
+    <ul className={styles.problems} aria-label="What to correct">
       {wrong.map((name) => (
         <li key={name}>
           <a href={`#${name}`} onClick={(event) => go(event, name)}>
@@ -57,59 +57,51 @@ export function Problems({ errors, order }: { errors: FieldErrors; order: readon
 }
 
 interface FormProps {
-  /** With `forget`, what is said of a field goes once somebody corrects it: by its `name`. */
-  state: Pick<Sending, 'message'> & Partial<Pick<Sending, 'forget'>>
+  message: Message | null
   onSubmit: () => void
-  /** The id of what names it. */
+  /** The id of the element that labels it. */
   labelledBy?: string
   children: ReactNode
 }
 
-/** Fields below each other, with the line for messages above them. */
-export function Form({ state, onSubmit, labelledBy, children }: FormProps) {
+/** Stacked fields with the message above them. */
+export function Form({ message, onSubmit, labelledBy, children }: FormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     onSubmit()
   }
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it hears of its fields
-    <form
-      className={styles['form']}
-      onSubmit={submit}
-      onChange={(event) => state.forget?.((event.target as unknown as HTMLInputElement).name)}
-      noValidate
-      aria-labelledby={labelledBy}
-    >
-      <MessageLine message={state.message} />
+    <form className={styles.form} onSubmit={submit} noValidate aria-labelledby={labelledBy}>
+      <MessageLine message={message} />
       <DisabledUntilHydrated>{children}</DisabledUntilHydrated>
     </form>
   )
 }
 
-/** Tells a password manager whose password it is, where no field shows the address. */
+/** Tells a password manager whose password it is, if no field shows the email. */
 export function AccountName({ email }: { email: string }) {
   return <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
 }
 
 export function Aside({ children }: { children: ReactNode }) {
-  return <p className={styles['aside']}>{children}</p>
+  return <p className={styles.aside}>{children}</p>
 }
 
 /** Buttons in a row that wraps. */
 export function Row({ children }: { children: ReactNode }) {
-  return <div className={styles['row']}>{children}</div>
+  return <div className={styles.row}>{children}</div>
 }
 
-/** Between the way that most take and the others. */
+/** Separates the main option from the others. */
 export function Or() {
   return (
-    <div className={styles['or']} aria-hidden="true">
+    <div className={styles.or} aria-hidden="true">
       or
     </div>
   )
 }
 
-/** Buttons below each other, as wide as their place. */
+/** Stacked buttons of full width. */
 export function Stack({ children }: { children: ReactNode }) {
-  return <div className={styles['stack']}>{children}</div>
+  return <div className={styles.stack}>{children}</div>
 }

@@ -1,9 +1,9 @@
 import { isRefusal } from '../api/refusals.ts'
 
-/** What to do about a refusal whose own words, which are the service's, do not say it. */
+/** How to proceed after an error whose message, which is the service's, does not say it. */
 export interface Advice {
   text: string
-  /** Only people can help. */
+  /** Only our support can help. */
   writeToUs?: boolean
 }
 

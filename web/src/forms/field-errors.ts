@@ -1,6 +1,6 @@
 import type { Issue } from '@robokids/contracts/errors'
 
-/** Messages by field, under the names that the server's issues use: `zipCode`, `siblings.0.childAge`. */
+/** Messages by field, named as in the server's issues: `zipCode`, `siblings.0.childAge`. */
 export type FieldErrors = Readonly<Record<string, string>>
 
 /** The first message of each field. */
@@ -10,7 +10,7 @@ export function errorsByField(issues: readonly Issue[]): FieldErrors {
   return errors
 }
 
-/** What a schema found wrong, by field. */
+/** Errors of a schema, by field. */
 export function errorsOfIssues(issues: readonly { path: readonly PropertyKey[]; message: string }[]): FieldErrors {
   return errorsByField(issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })))
 }

@@ -1,6 +1,6 @@
 /**
- * Loads what a form needs once it is sent. Where the server is there and that is not, the site has a new version: the page
- * is loaded anew, with what was typed.
+ * Imports what a form needs when it is sent. If the server responds but the file is missing, a new version was deployed: the
+ * page is reloaded, and restores what was typed.
  */
 export async function importOrReload<T>(load: () => Promise<T>): Promise<T> {
   try {

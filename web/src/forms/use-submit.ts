@@ -7,64 +7,69 @@ import { errorsByField, type FieldErrors } from './field-errors.ts'
 export interface Message {
   kind: 'error' | 'success'
   text: string
-  /** What helps, where the text does not say it. */
+  /** How to proceed, if the text does not say it. */
   advice?: Advice | undefined
 }
 
-/** What a form knows of its last try, and that it has one at a time. */
-export interface Sending {
-  sending: boolean
-  /** The line above the form. Each is a new object: the same words again are news again. */
+/** The state of what a form or a button sends: one request at a time, and how the last one ended. */
+export interface Submission {
+  pending: boolean
+  /** The line above the form. Each message is a new object, so that the same words are read out again. */
   message: Message | null
   errors: FieldErrors
-  succeed: (text: string) => void
-  refuse: (text: string, errors?: FieldErrors) => void
-  /** This field is being corrected: what was said of it is no longer so. */
-  forget: (field: string) => void
-  /** Runs what the form does. A failure is told in its own words, `otherwise` where it has none. */
-  send: (work: () => Promise<void>, otherwise?: string) => void
+  showSuccess: (text: string) => void
+  /** Without a text where something else on the page says it. */
+  showError: (text: string | null, errors?: FieldErrors) => void
+  /** For a field that is being corrected. */
+  clearError: (...fields: string[]) => void
+  clear: () => void
+  /** Runs `work` unless something is in flight. An error is shown in its own words, else with `fallbackMessage`. */
+  submit: (work: () => Promise<void>, fallbackMessage?: string) => void
 }
 
-export function useSubmit(otherwise: string): Sending {
-  const [sending, setSending] = useState(false)
+export function useSubmit(defaultMessage: string): Submission {
+  const [pending, setPending] = useState(false)
   const [message, setMessage] = useState<Message | null>(null)
   const [errors, setErrors] = useState<FieldErrors>({})
-  // A second press can come before React has drawn the disabled button.
-  const underWay = useRef(false)
+  // A second click can come before React has rendered the disabled button.
+  const inFlight = useRef(false)
 
-  const tell = (text: string, found: FieldErrors, advice?: Advice) => {
-    setErrors(found)
-    setMessage({ kind: 'error', text, advice })
+  const clear = () => {
+    setMessage(null)
+    setErrors({})
   }
-  const refuse = (text: string, found: FieldErrors = {}) => tell(text, found)
+  const showError = (text: string | null, found: FieldErrors = {}, advice?: Advice) => {
+    setErrors(found)
+    setMessage(text === null ? null : { kind: 'error', text, advice })
+  }
   return {
-    sending,
+    pending,
     message,
     errors,
-    refuse,
-    forget: (field) =>
-      setErrors((before) => Object.fromEntries(Object.entries(before).filter(([name]) => name !== field))),
-    succeed(text) {
+    showError: (text, found) => showError(text, found),
+    clearError: (...fields) =>
+      setErrors((before) => Object.fromEntries(Object.entries(before).filter(([name]) => !fields.includes(name)))),
+    clear,
+    showSuccess(text) {
       setErrors({})
       setMessage({ kind: 'success', text })
     },
-    send(work, instead = otherwise) {
-      if (underWay.current) return
-      underWay.current = true
-      setSending(true)
-      setMessage(null)
-      setErrors({})
+    submit(work, fallbackMessage = defaultMessage) {
+      if (inFlight.current) return
+      inFlight.current = true
+      setPending(true)
+      clear()
       work()
         .catch((error: unknown) =>
-          tell(
-            messageOf(error, instead),
+          showError(
+            messageOf(error, fallbackMessage),
             error instanceof ApiError ? errorsByField(error.issues) : {},
             adviceOn(error),
           ),
         )
         .finally(() => {
-          underWay.current = false
-          setSending(false)
+          inFlight.current = false
+          setPending(false)
         })
     },
   }

@@ -1,9 +1,9 @@
 import styles from './Brand.module.css'
 
-/** The sign of the school: the face that all its robots have. */
+/** The logo: the face that all robots have. */
 export function BrandSign() {
   return (
-    <svg width="0" height="0" aria-hidden="true" className={styles['store']}>
+    <svg width="0" height="0" aria-hidden="true" className={styles.store}>
       <symbol id="sign" viewBox="0 0 36 36">
         <path d="M18 8V4" />
         <circle cx="18" cy="3.5" r="2" fill="var(--signal)" />

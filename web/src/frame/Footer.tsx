@@ -36,18 +36,18 @@ const groups: readonly (readonly [
   ],
 ]
 
-/** The end of each document: the ways to all that is to be found, also where no script runs. */
+/** The end of each document: links to all pages, which also work without scripts. */
 export function Footer() {
   return (
-    <footer id="footer" tabIndex={-1} className={styles['footer']}>
-      <div className={styles['inner']}>
-        <div className={styles['words']}>
+    <footer id="footer" tabIndex={-1} className={styles.footer}>
+      <div className={styles.inner}>
+        <div className={styles.words}>
           <p>© 2025 Robo Kids Learning</p>
-          <p className={styles['place']}>Located in Silicon Valley, California.</p>
+          <p className={styles.place}>Located in Silicon Valley, California.</p>
         </div>
         {groups.map(([name, links]) => (
           <nav key={name} aria-label={name}>
-            <p className={styles['name']}>{name}</p>
+            <p className={styles.name}>{name}</p>
             <ul>
               {links.map(([label, to]) => (
                 <li key={to}>

@@ -9,12 +9,12 @@ import { useHydrated } from '../browser/use-hydrated.ts'
 import styles from './Frame.module.css'
 import { TopNavigation } from './TopNavigation.tsx'
 
-/** Whether somebody was signed in when this browser last asked; never who. The document reads it before its first paint. */
+/** Whether a user was signed in at the last session request; never who. The document reads it before its first paint. */
 const signedInKey = 'signedIn'
 
 const loadDialogs = () => import('./frame-dialogs.ts')
 
-/** What every page stands in. */
+/** The frame around every page. */
 export function Frame() {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
@@ -26,7 +26,7 @@ export function Frame() {
   }, [data])
   const hydrated = useHydrated()
   useEffect(() => {
-    // From now on it answers, and its forms take what is typed: for whoever measures that, or waits for it.
+    // Marks the page as interactive, for measurements and tests.
     if (hydrated) document.documentElement.dataset['hydrated'] = ''
   }, [hydrated])
   const [dialog, setDialog] = useState<ReactNode>(null)
@@ -34,7 +34,7 @@ export function Frame() {
     whenOtherAccount(() => {
       loadDialogs().then(
         ({ OtherAccount }) => setDialog(<OtherAccount onClose={() => setDialog(null)} />),
-        // It would offer just that.
+        // The dialog would offer the same.
         () => location.reload(),
       )
     })
@@ -43,18 +43,18 @@ export function Frame() {
     signOut(queryClient, { leave: () => navigate({ to: '/' }) }).catch(({ message }: Error) => {
       loadDialogs().then(
         ({ Alert }) => setDialog(<Alert message={message} onClose={() => setDialog(null)} />),
-        // The same line may have kept it from coming.
+        // The same network failure may have prevented the import.
         () => alert(message),
       )
     })
   }
   return (
-    <div className={styles['frame']}>
+    <div className={styles.frame}>
       <a
         href="#main"
-        className={styles['skip']}
+        className={styles.skip}
         onClick={(event) => {
-          // The address stays as it is: a fragment would be one more page to go back from.
+          // The URL stays the same: a fragment would add a history entry.
           event.preventDefault()
           document.getElementById('main')?.focus()
         }}
@@ -62,7 +62,7 @@ export function Frame() {
         Skip to content
       </a>
       <TopNavigation email={user?.email} onLogout={logout} expected={!data && !isError} />
-      <main id="main" tabIndex={-1} className={styles['main']}>
+      <main id="main" tabIndex={-1} className={styles.main}>
         <Outlet />
       </main>
       {dialog}

@@ -2,13 +2,13 @@ import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
 import styles from './Loading.module.css'
 
-/** While a screen's own code is on its way over a slow line. */
+/** Shown while a screen's code loads slowly. */
 export function Loading() {
   return (
-    <output className={styles['loading']} aria-busy="true">
+    <output className={styles.loading} aria-busy="true">
       <span className="visually-hidden">Loading</span>
       <noscript>
-        {/* Whoever loads the script cannot need it. */}
+        {/* For browsers without scripts only, so the client needs no code for it. */}
         {import.meta.env.SSR && (
           <p>
             This page is about you, and needs JavaScript. Please turn it on in your browser and load the page again.

@@ -7,28 +7,28 @@ import styles from './MenuSheet.module.css'
 interface MenuSheetProps {
   open: boolean
   onClose: () => void
-  /** Whose account it is, where somebody is signed in. */
+  /** The email of the signed-in user. */
   email: string | undefined
   onLogout: (() => void) | undefined
 }
 
-/** All links of the navigation, on a narrow screen. */
+/** All navigation links, for narrow screens. */
 export function MenuSheet({ open, onClose, email, onLogout }: MenuSheetProps) {
   const links = [...mainLinks, ...moreLinks, email ? profile : login]
   return (
-    <Modal open={open} onClose={onClose} label="Menu" className={styles['sheet']}>
-      <div className={styles['head']}>
-        <span className={styles['title']}>Menu</span>
-        <button type="button" className={styles['close']} onClick={onClose}>
+    <Modal open={open} onClose={onClose} label="Menu" className={styles.sheet}>
+      <div className={styles.head}>
+        <span className={styles.title}>Menu</span>
+        <button type="button" className={styles.close} onClick={onClose}>
           <span className="visually-hidden">Close menu</span>
           <Icon name="close" size={24} />
         </button>
       </div>
       <nav aria-label="All pages">
-        <ul className={styles['links']}>
+        <ul className={styles.links}>
           {links.map(({ label, to }) => (
             <li key={to}>
-              <Link to={to} className={styles['link']} activeOptions={{ exact: true }} onClick={onClose}>
+              <Link to={to} className={styles.link} activeOptions={{ exact: true }} onClick={onClose}>
                 {label}
               </Link>
             </li>
@@ -37,7 +37,7 @@ export function MenuSheet({ open, onClose, email, onLogout }: MenuSheetProps) {
             <li>
               <button
                 type="button"
-                className={styles['link']}
+                className={styles.link}
                 onClick={() => {
                   onClose()
                   onLogout?.()

@@ -4,10 +4,10 @@ import { Icon } from '../ui/Icon.tsx'
 import { moreLinks } from './links.ts'
 import styles from './MoreMenu.module.css'
 
-/** How long the menu stays when the pointer has left it. */
+/** How long the menu stays open after the pointer has left it. */
 const closeDelayMs = 100
 
-/** The rest of the links. A mouse opens it by pointing; keys and fingers by its button, and Escape or a press beside it closes it. */
+/** The remaining links. Opens on hover, or by its button; Escape or a click outside closes it. */
 export function MoreMenu() {
   const listId = useId()
   const list = useRef<HTMLDivElement>(null)
@@ -28,7 +28,7 @@ export function MoreMenu() {
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches over the button and the links in it
     <div
-      className={styles['more']}
+      className={styles.more}
       onPointerEnter={enter}
       onPointerLeave={leave}
       onBlur={(event) => {
@@ -37,13 +37,13 @@ export function MoreMenu() {
     >
       <button
         type="button"
-        className={styles['button']}
+        className={styles.button}
         popoverTarget={listId}
         onPointerDown={(event) => {
           lastPointer.current = event.pointerType
         }}
         onClick={(event) => {
-          // A mouse has opened it already by coming here; `detail` is 0 for keys.
+          // A mouse has opened it already by hovering; `detail` is 0 for the keyboard.
           if (event.detail === 0 || lastPointer.current !== 'mouse') return
           event.preventDefault()
           show(true)
@@ -52,11 +52,11 @@ export function MoreMenu() {
         More
         <Icon name="down" size={14} />
       </button>
-      <div ref={list} id={listId} popover="auto" className={styles['drop']}>
-        <ul className={styles['list']}>
+      <div ref={list} id={listId} popover="auto" className={styles.drop}>
+        <ul className={styles.list}>
           {moreLinks.map(({ label, to }) => (
             <li key={to}>
-              <Link to={to} className={styles['link']} onClick={() => show(false)}>
+              <Link to={to} className={styles.link} onClick={() => show(false)}>
                 {label}
               </Link>
             </li>

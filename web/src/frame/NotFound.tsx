@@ -4,16 +4,16 @@ import styles from './NotFound.module.css'
 
 export function NotFound() {
   return (
-    <div className={styles['page']}>
-      <div className={styles['picture']}>
+    <div className={styles.page}>
+      <div className={styles.picture}>
         <Drawing of="lost-robot" first />
       </div>
       <h1>This page took itself apart</h1>
-      <p className={styles['text']}>
+      <p className={styles.text}>
         There is nothing at this address, or not yet. The robot is looking for the missing parts; you may go on from
         here.
       </p>
-      <div className={styles['actions']}>
+      <div className={styles.actions}>
         <ButtonLink to="/">Go to the home page</ButtonLink>
         <ButtonLink to="/robokidslanding" variant="secondary">
           View Classes

@@ -11,16 +11,16 @@ import { adoptTabDraft } from '../registration/draft.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 
-/** Another tab has signed in somebody else: what this page says is not theirs. Says who it is now, and that nothing happened. */
+/** Shown after another tab has signed in to a different account: says which, and that nothing was changed. */
 export function OtherAccount({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  /** Undefined while it is asked, and where it cannot be. */
+  /** Undefined while loading, and when that fails. */
   const [user, setUser] = useState<Session['user']>()
   const email = user === null ? null : user?.email
   const state = useSubmit('Could not log out.')
   useEffect(() => {
-    // Not by the query: the page behind is the other account's, and stays it until it is loaded anew.
+    // Not by the query: the page behind belongs to the previous account until it is reloaded.
     api('/api/auth/session', { answer: sessionAnswer }).then(
       (session) => {
         setUser(session.user)
@@ -30,7 +30,7 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
     )
   }, [queryClient])
   const leave = () =>
-    state.send(async () => {
+    state.submit(async () => {
       await signOut(queryClient, { leave: () => navigate({ to: '/membership/login' }) })
       onClose()
     })
@@ -60,7 +60,7 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
       <MessageLine message={state.message} />
       <Row>
         <Button
-          disabled={state.sending}
+          disabled={state.pending}
           onClick={() => {
             if (user) adoptTabDraft(user.userId)
             window.location.reload()
@@ -68,7 +68,7 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
         >
           Go on with that account
         </Button>
-        <Button variant="secondary" pending={state.sending} onClick={leave}>
+        <Button variant="secondary" pending={state.pending} onClick={leave}>
           Log out
         </Button>
       </Row>

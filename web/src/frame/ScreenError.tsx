@@ -3,7 +3,7 @@ import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Drawing } from '../ui/Drawing.tsx'
 import styles from './NotFound.module.css'
 
-/** A screen that could not be shown. Its code may be gone with an older version of the site: then only a new load helps. */
+/** A screen that failed to render. If its code was removed by a deployment, only a reload helps. */
 export function ScreenError({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const codeMissing = error instanceof TypeError && /module|import/i.test(error.message)
@@ -15,16 +15,16 @@ export function ScreenError({ error, reset }: ErrorComponentProps) {
     }
   }
   return (
-    <div className={styles['page']} role="alert">
-      <div className={styles['picture']}>
+    <div className={styles.page} role="alert">
+      <div className={styles.picture}>
         <Drawing of="bug-robot" />
       </div>
       <h1>Something went wrong</h1>
-      <p className={styles['text']}>
+      <p className={styles.text}>
         This page could not be shown. It is not your doing. Please try again; if it stays like this, come back in a few
         minutes.
       </p>
-      <div className={styles['actions']}>
+      <div className={styles.actions}>
         <Button onClick={retry}>Try again</Button>
         <ButtonLink to="/" variant="secondary">
           Go to the home page

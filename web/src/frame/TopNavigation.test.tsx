@@ -30,7 +30,7 @@ describe('TopNavigation', () => {
       '/faq',
       '/contact',
       '/follow',
-      // Where the others are in the sheet.
+      // The other links are in the sheet.
       '/robokidslanding',
       '/membership/login',
     ])

@@ -9,76 +9,76 @@ import { MoreMenu } from './MoreMenu.tsx'
 import styles from './TopNavigation.module.css'
 
 interface TopNavigationProps {
-  /** Whose account it is, where somebody is signed in. */
+  /** The email of the signed-in user. */
   email?: string | undefined
   onLogout?: (() => void) | undefined
-  /** It will be known in a moment: where somebody was signed in before, the room is kept, so that nothing moves then. */
+  /** The session is loading: if a user was signed in before, the space is reserved, so that nothing moves. */
   expected?: boolean
 }
 
 /**
- * Fixed at the top of each page. A narrow screen has the way to the classes and to the account in it, and all links in a
+ * Fixed at the top of each page. Narrow screens show the links to the classes and the account, and all links in a
  * sheet.
  */
 export function TopNavigation({ email, onLogout, expected = false }: TopNavigationProps) {
   const [Sheet, setSheet] = useState<typeof MenuSheet>()
   const [sheetOpen, setSheetOpen] = useState(false)
   const openSheet = () =>
-    // A wide screen has no button for it.
+    // Wide screens have no button for it.
     import('./MenuSheet.tsx').then(
       (loaded) => {
         setSheet(() => loaded.MenuSheet)
         setSheetOpen(true)
       },
-      // It has the same links, and came with the page.
+      // The menu has the same links and is loaded with the page.
       () => document.getElementById('footer')?.focus(),
     )
   return (
-    <header className={styles['header']}>
-      <div className={styles['bar']}>
+    <header className={styles.header}>
+      <div className={styles.bar}>
         <Brand />
         <nav aria-label="Main">
-          <ul className={styles['links']}>
+          <ul className={styles.links}>
             {mainLinks.map(({ label, to }) => (
-              <li key={to} className={styles['wide']}>
-                <Link to={to} className={styles['link']} activeOptions={{ exact: true }}>
+              <li key={to} className={styles.wide}>
+                <Link to={to} className={styles.link} activeOptions={{ exact: true }}>
                   {label}
                 </Link>
               </li>
             ))}
-            <li className={styles['wide']}>
+            <li className={styles.wide}>
               <MoreMenu />
             </li>
-            <li className={styles['narrow']}>
-              <Link to="/robokidslanding" className={styles['link']}>
+            <li className={styles.narrow}>
+              <Link to="/robokidslanding" className={styles.link}>
                 Classes
               </Link>
             </li>
-            <li className={styles['cart']}>
+            <li className={styles.cart}>
               <CartLink />
             </li>
             {!email && expected && (
-              <li className={`${styles['links']} ${styles['reserved']}`} aria-hidden="true">
-                <span className={styles['link']}>Profile</span>
-                <span className={`${styles['link']} ${styles['wide']}`}>Logout</span>
+              <li className={`${styles.links} ${styles.reserved}`} aria-hidden="true">
+                <span className={styles.link}>Profile</span>
+                <span className={`${styles.link} ${styles.wide}`}>Logout</span>
               </li>
             )}
             {email ? (
               <>
                 <li>
-                  <Link to="/profile" className={styles['link']} title={email}>
+                  <Link to="/profile" className={styles.link} title={email}>
                     Profile
                   </Link>
                 </li>
-                <li className={styles['wide']}>
-                  <button type="button" className={styles['link']} onClick={onLogout}>
+                <li className={styles.wide}>
+                  <button type="button" className={styles.link} onClick={onLogout}>
                     Logout
                   </button>
                 </li>
               </>
             ) : (
-              <li className={expected ? styles['unlessKnown'] : undefined}>
-                <Link to="/membership/login" className={styles['link']}>
+              <li className={expected ? styles.unlessKnown : undefined}>
+                <Link to="/membership/login" className={styles.link}>
                   Log in
                 </Link>
               </li>
@@ -87,7 +87,7 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
         </nav>
         <button
           type="button"
-          className={styles['menu']}
+          className={styles.menu}
           aria-haspopup="dialog"
           aria-expanded={sheetOpen}
           onClick={() => void openSheet()}

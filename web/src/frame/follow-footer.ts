@@ -2,7 +2,7 @@ import type { AnyRouter } from '@tanstack/react-router'
 import footer from './Footer.module.css'
 
 /**
- * The footer is the document's, not the application's: its links are followed within the application all the same. It is
+ * The footer is part of the document, not of the application: its links are followed by the router all the same. It is
  * found by its class, since a style sheet that no script of the browser imports is left out of the build.
  */
 export function followFooter(router: AnyRouter): void {

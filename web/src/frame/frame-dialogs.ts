@@ -1,3 +1,3 @@
-/** What the frame shows to few visitors, in one file that comes when it is needed. */
+/** Dialogs that few visitors see, imported when they are needed. */
 export { Alert } from '../ui/Alert.tsx'
 export { OtherAccount } from './OtherAccount.tsx'

@@ -1,4 +1,4 @@
-/** The main ways through the site, in their order. */
+/** The main navigation, in order. */
 export const mainLinks = [
   { label: 'Home', to: '/' },
   { label: 'Robo Kids Learning', to: '/robokidslanding' },

@@ -3,10 +3,10 @@ import type { Sketch } from '../reading/blocks.ts'
 import { Button } from '../ui/Button.tsx'
 import styles from './CodeSample.module.css'
 
-/** How long it says that it was copied. */
+/** How long the confirmation is shown. */
 const thanksMs = 2500
 
-/** A program to copy, as it was coloured at build time. */
+/** A program to copy, highlighted at build time. */
 export function CodeSample({ sketch }: { sketch: Sketch }) {
   const code = useRef<HTMLElement>(null)
   const [said, setSaid] = useState('')
@@ -21,23 +21,23 @@ export function CodeSample({ sketch }: { sketch: Sketch }) {
       await navigator.clipboard.writeText(sourceOf(sketch))
       setSaid('Copied')
     } catch {
-      // The browser does not let pages copy: everything is marked, and the keys do it.
+      // The browser does not let pages copy: select everything for the keyboard shortcut.
       if (code.current) window.getSelection()?.selectAllChildren(code.current)
       setSaid('Marked: copy it with your keys')
     }
   }
 
   return (
-    <figure className={styles['sample']}>
-      <figcaption className={styles['head']}>
-        <span className={styles['name']}>{sketch.name}</span>
-        <output className={styles['said']}>{said}</output>
+    <figure className={styles.sample}>
+      <figcaption className={styles.head}>
+        <span className={styles.name}>{sketch.name}</span>
+        <output className={styles.said}>{said}</output>
         <Button variant="secondary" onClick={() => void copy()}>
           Copy<span className="visually-hidden"> {sketch.name}</span>
         </Button>
       </figcaption>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- keys have to reach what is scrolled sideways */}
-      <section className={styles['code']} tabIndex={0} aria-label={`Sketch ${sketch.name}`}>
+      <section className={styles.code} tabIndex={0} aria-label={`Sketch ${sketch.name}`}>
         <pre>
           <code ref={code}>
             {sketch.lines.map((line, index) => (

@@ -4,7 +4,7 @@ import styles from '../reading/Blocks.module.css'
 import { CodeSample } from './CodeSample.tsx'
 import { WiringGuide } from './WiringGuide.tsx'
 
-/** What only guides have: circuits, sketches, and what to do when they do not work. */
+/** Blocks that only guides have: circuits, sketches, and troubleshooting. */
 export function showGuideBlock(block: OwnBlock) {
   switch (block.kind) {
     case 'sketch':
@@ -13,7 +13,7 @@ export function showGuideBlock(block: OwnBlock) {
       return <WiringGuide wiring={block.wiring} />
     case 'troubles':
       return (
-        <dl className={styles['troubles']}>
+        <dl className={styles.troubles}>
           {block.items.map(({ symptom, help }) => (
             <div key={symptom}>
               <dt>{symptom}</dt>

@@ -12,7 +12,7 @@ import {
   wirePath,
 } from './wiring-geometry.ts'
 
-/** How the letters in it are set. */
+/** The text styles of the drawing. */
 const lettering = { fontFamily: 'var(--mono)', fill: 'var(--pic-line)', stroke: 'none' }
 const letters = {
   used: { ...lettering, fontSize: 12, fontWeight: 700 },
@@ -22,8 +22,8 @@ const letters = {
 }
 
 /**
- * A circuit, drawn from the same data as the steps that build it. It is not drawn in the browser: the files
- * in `web/drawings` are made of these by WiringDrawing.test.tsx, which also sees to it that they are as the data say.
+ * A circuit, drawn from the same data as its building steps. Not drawn in the browser: the files
+ * in `web/drawings` are written by WiringDrawing.test.tsx, which also checks that they are up to date.
  */
 export function WiringDrawing({ wiring }: { wiring: Wiring }) {
   const wires = wiresOf(wiring)
@@ -72,7 +72,7 @@ function WireDrawing({ wire }: { wire: Wire }) {
   )
 }
 
-/** What stands beside a pin on the board itself. */
+/** The label beside a pin on the board. */
 const printed = ({ name }: Pin) => (name.startsWith('power-GND') ? 'GND' : name)
 
 function Board({ used }: { used: ReadonlySet<string> }) {
@@ -354,7 +354,7 @@ function Label({
   x: number
   y: number
   anchor?: 'start' | 'middle'
-  /** What it stands on keeps clear of it: holes, legs and the gap. */
+  /** Keeps labels clear of holes, legs and the gap. */
   ground?: string
   children: ReactNode
 }) {

@@ -3,11 +3,11 @@ import type { Wiring } from '../reading/wiring.ts'
 import drawing from '../ui/Drawing.module.css'
 import styles from './WiringGuide.module.css'
 
-/** The drawing of a circuit beside the steps that lead to it. */
+/** The drawing of a circuit beside its building steps. */
 export function WiringGuide({ wiring }: { wiring: Wiring }) {
   return (
-    <div className={styles['wiring']}>
-      <div className={styles['drawing']}>
+    <div className={styles.wiring}>
+      <div className={styles.drawing}>
         <img
           src={`/drawings/wiring-${wiring.id}.svg`}
           alt={`Wiring diagram: ${wiring.title}. The steps tell each connection.`}
@@ -15,14 +15,14 @@ export function WiringGuide({ wiring }: { wiring: Wiring }) {
           height="352"
           loading="lazy"
           decoding="async"
-          className={drawing['drawing']}
+          className={drawing.drawing}
         />
       </div>
-      <ol className={styles['steps']}>
+      <ol className={styles.steps}>
         {wiring.steps.map(({ text, wire }, index) => (
           <li key={index}>
             <RichText text={text} />
-            {wire && <span className={`${styles['swatch']} ${styles[wire.color]}`} aria-hidden="true" />}
+            {wire && <span className={`${styles.swatch} ${styles[wire.color]}`} aria-hidden="true" />}
           </li>
         ))}
       </ol>

@@ -1,6 +1,6 @@
 import type { Card } from '../reading/blocks.ts'
 
-/** Apart from the news, which no guide loads. */
+/** A separate module from the news, which guides do not load. */
 export const guides = {
   lightSwitch: {
     id: 'light-switch',

@@ -1,5 +1,5 @@
-/** A sketch as it was coloured at build time: its lines, each in pieces of one kind. */
+/** A sketch highlighted at build time: its lines, split into tokens. */
 declare module '*.ino?highlight' {
-  const lines: readonly (readonly [text: string, kind?: string])[][]
+  const lines: import('../reading/blocks.ts').SketchLines
   export default lines
 }

@@ -82,7 +82,7 @@ export function terminalPoint(terminal: Terminal): Point {
   return point
 }
 
-/** Corners of wires that go round something. Apart from the guides' steps: no page loads them. */
+/** Corners of wires that go around something. A separate module from the guides' steps, as no page loads it. */
 const corners: Record<string, readonly Point[]> = {
   'board.5V hole.+20': [
     [12, 152],

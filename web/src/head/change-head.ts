@@ -1,9 +1,9 @@
 import { headOf } from './head-of.ts'
 
-/** Makes the document's head that of another page of the site: what is shared and marked is always what is shown. */
+/** Updates the document's head on navigation, so that sharing and bookmarking use the page that is shown. */
 export function changeHead(path: string, title: string): void {
   const { meta, links = [] } = headOf({ path, title, siteUrl: document.documentElement.dataset['site'] ?? '' })
-  // They describe the page that the document came with, and so does each that the new one has not.
+  // Tags of the previous page, including those that the new one lacks.
   const stale =
     'meta[name="description"], meta[name="robots"], meta[name^="twitter:"], meta[property], link[rel="canonical"]'
   for (const element of document.head.querySelectorAll(`${stale}, script[type="application/ld+json"]`)) element.remove()

@@ -46,7 +46,7 @@ ${items.join('\n')}
 `
 }
 
-/** Pages about one visitor ask not to be listed themselves: a crawler must be let in to read that. */
+/** Personal pages have `noindex`: crawlers must be allowed to read it. */
 const robots = (siteUrl: string) => `User-agent: *
 Disallow: /api/
 Allow: /
@@ -54,7 +54,7 @@ Allow: /
 Sitemap: ${siteUrl}/sitemap.xml
 `
 
-/** What crawlers and feed readers ask for, by its file's name. */
+/** Files for crawlers and feed readers, by name. */
 export function feeds(siteUrl: string): Record<string, string> {
   return { 'sitemap.xml': sitemap(siteUrl), 'robots.txt': robots(siteUrl), 'news/rss.xml': rss(siteUrl) }
 }

@@ -2,7 +2,7 @@ import { levelPages } from '@robokids/contracts/pages'
 import { type PageAbout, pageMetadata } from './page-metadata.ts'
 import { imageAlts } from './share-images.ts'
 
-/** `/robokids` shows the same as the first level's page, which is the one to be found. */
+/** `/robokids` shows the same as the first level's page, which is the canonical one. */
 export const canonicalPath = (path: string): string => (path === '/robokids' ? levelPages.basic : path)
 
 interface HeadOf {
@@ -11,7 +11,7 @@ interface HeadOf {
   siteUrl: string
 }
 
-/** What a page says about itself where it is not shown: in tabs, in results of a search, and when somebody shares it. */
+/** A page's metadata for tabs, search results and shared links. */
 export function headOf({ path, title, siteUrl }: HeadOf) {
   const fullTitle = `${title} · Robo Kids Learning`
   const about: PageAbout | undefined = pageMetadata[path]

@@ -1,13 +1,13 @@
 import type { ShareImage } from './share-images.ts'
 
 export interface PageAbout {
-  /** One or two sentences, at most 160 characters: what a search shows below the title. */
+  /** One or two sentences, at most 160 characters, shown in search results. */
   description: string
   image: ShareImage
   type?: 'article'
 }
 
-/** Every page that is the same for everybody. Those without an entry are about one visitor, and no search engine's. */
+/** Every page that is the same for all visitors. Pages without an entry are personal and not indexed. */
 export const pageMetadata: Readonly<Record<string, PageAbout>> = {
   '/': {
     description:

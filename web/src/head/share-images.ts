@@ -1,4 +1,4 @@
-/** Each kind of page has a picture for those who share it. */
+/** Each kind of page has an image for shared links. */
 export const imageAlts = {
   home: 'A spider robot, a rover and a walker beside the words Robo Kids Learning',
   classes: 'Four robots, one for each level of our live classes',

@@ -27,7 +27,7 @@ const faqs: Record<string, (typeof signUpContent)[keyof typeof signUpContent]['f
   '/robokidspage4': signUpContent.custom.faq,
 }
 
-/** The pages that a page is below, after the home page. */
+/** The breadcrumbs of a page, after the home page. */
 function parentsOf(path: string): { path: string; name: string }[] {
   if (articles.has(path)) return [{ path: '/news-guides', name: 'News & Guides' }]
   if (path.startsWith('/shop/')) return [{ path: '/shop', name: 'Shop' }]
@@ -39,8 +39,8 @@ function parentsOf(path: string): { path: string; name: string }[] {
 }
 
 /**
- * What a page says in schema.org's terms, as far as it stays true: prices, dates and seats are put in by the server, on
- * the day that it serves the page.
+ * The static JSON-LD of a page; the server adds prices, dates and seats
+ * when it serves the page.
  */
 export function structuredData(path: string, title: string, siteUrl: string): Thing[] {
   const about = pageMetadata[path]

@@ -14,56 +14,56 @@ const pictures: Record<(typeof heroSlides)[number]['id'], ReactNode> = {
   guides: <Drawing of="guide-scene" />,
 }
 
-/** What the site has for a child, three slides in turn. */
+/** The hero: three slides in turn. */
 export function HeroSlider() {
   const { index, show, running, paused, setPaused, still, attention } = useCarousel(heroSlides.length, intervalMs)
   return (
-    <section className={styles['slider']} aria-roledescription="carousel" aria-label="What we offer" {...attention}>
-      <div className={styles['stage']} aria-live={running ? 'off' : 'polite'}>
+    <section className={styles.slider} aria-roledescription="carousel" aria-label="What we offer" {...attention}>
+      <div className={styles.stage} aria-live={running ? 'off' : 'polite'}>
         {heroSlides.map(({ id, title, text, action, to }, at) => (
           <div
             key={id}
-            className={`${styles['slide']} ${at === index ? styles['shown'] : ''}`}
+            className={`${styles.slide} ${at === index ? styles.shown : ''}`}
             // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a slide is a group, but no form's
             role="group"
             aria-roledescription="slide"
             aria-label={`${at + 1} of ${heroSlides.length}`}
             inert={at !== index}
           >
-            <div className={styles['words']}>
+            <div className={styles.words}>
               <h2>{title}</h2>
-              <p className={styles['text']}>{text}</p>
+              <p className={styles.text}>{text}</p>
               <ButtonLink to={to}>{action}</ButtonLink>
             </div>
-            <div className={styles['picture']}>{pictures[id]}</div>
+            <div className={styles.picture}>{pictures[id]}</div>
           </div>
         ))}
       </div>
-      <div className={styles['controls']}>
-        <button type="button" className={styles['control']} onClick={() => show(index - 1)}>
+      <div className={styles.controls}>
+        <button type="button" className={styles.control} onClick={() => show(index - 1)}>
           <span className="visually-hidden">Previous slide</span>
           <Icon name="previous" size={18} />
         </button>
-        <div className={styles['dots']}>
+        <div className={styles.dots}>
           {heroSlides.map(({ id, title }, at) => (
             <button
               key={id}
               type="button"
-              className={styles['dot']}
+              className={styles.dot}
               aria-label={`Slide ${at + 1}: ${title}`}
               aria-current={at === index ? 'true' : undefined}
               onClick={() => show(at)}
             />
           ))}
         </div>
-        <button type="button" className={styles['control']} onClick={() => show(index + 1)}>
+        <button type="button" className={styles.control} onClick={() => show(index + 1)}>
           <span className="visually-hidden">Next slide</span>
           <Icon name="next" size={18} />
         </button>
         <button
           type="button"
-          // Its room stays where nothing moves: what is beside it does not, either.
-          className={`${styles['control']} ${still ? styles['still'] : ''}`}
+          // Reserves the space without motion too, so that nothing beside it moves.
+          className={`${styles.control} ${still ? styles.still : ''}`}
           onClick={() => setPaused(!paused)}
         >
           <span className="visually-hidden">{paused ? 'Play the slides' : 'Pause the slides'}</span>

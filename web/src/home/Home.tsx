@@ -20,41 +20,41 @@ const featurePictures: Record<(typeof features)[number]['id'], ReactNode> = {
 export function Home() {
   return (
     <>
-      <div className={styles['hero']}>
-        <div className={styles['inner']}>
-          <h1 className={styles['tagline']}>{tagline}</h1>
+      <div className={styles.hero}>
+        <div className={styles.inner}>
+          <h1 className={styles.tagline}>{tagline}</h1>
           <HeroSlider />
         </div>
       </div>
 
-      <section className={styles['section']} aria-label="What you can count on">
-        <ul className={styles['values']}>
+      <section className={styles.section} aria-label="What you can count on">
+        <ul className={styles.values}>
           {values.map(({ id, title, text }) => (
-            <li key={id} className={styles['value']}>
-              <div className={styles['valuePicture']}>{valuePictures[id]}</div>
+            <li key={id} className={styles.value}>
+              <div className={styles.valuePicture}>{valuePictures[id]}</div>
               <div>
-                <h2 className={styles['valueTitle']}>{title}</h2>
-                <p className={styles['soft']}>{text}</p>
+                <h2 className={styles.valueTitle}>{title}</h2>
+                <p className={styles.soft}>{text}</p>
               </div>
             </li>
           ))}
         </ul>
       </section>
 
-      <section className={styles['section']} aria-labelledby="features-heading">
+      <section className={styles.section} aria-labelledby="features-heading">
         <h2 id="features-heading">Where would you like to start?</h2>
-        <ul className={styles['features']}>
+        <ul className={styles.features}>
           {features.map(({ id, title, text, action, to, accent }) => (
-            <li key={id} className={styles['feature']} data-accent={accent}>
-              <div className={styles['featurePicture']}>{featurePictures[id]}</div>
-              <div className={styles['featureWords']}>
+            <li key={id} className={styles.feature} data-accent={accent}>
+              <div className={styles.featurePicture}>{featurePictures[id]}</div>
+              <div className={styles.featureWords}>
                 <h3>
-                  <Link to={to} className={styles['cover']}>
+                  <Link to={to} className={styles.cover}>
                     {title}
                   </Link>
                 </h3>
-                <p className={styles['soft']}>{text}</p>
-                <p className={styles['go']} aria-hidden="true">
+                <p className={styles.soft}>{text}</p>
+                <p className={styles.go} aria-hidden="true">
                   {`${action} →`}
                 </p>
               </div>
@@ -63,14 +63,14 @@ export function Home() {
         </ul>
       </section>
 
-      <section className={styles['section']} aria-labelledby="spider-heading">
-        <div className={styles['spider']}>
-          <div className={styles['spiderPicture']}>
+      <section className={styles.section} aria-labelledby="spider-heading">
+        <div className={styles.spider}>
+          <div className={styles.spiderPicture}>
             <Drawing of="spider" />
           </div>
-          <div className={styles['spiderWords']}>
+          <div className={styles.spiderWords}>
             <h2 id="spider-heading">
-              <Link to="/innovator" className={styles['cover']}>
+              <Link to="/innovator" className={styles.cover}>
                 Meet the spider robot
               </Link>
             </h2>
@@ -78,13 +78,13 @@ export function Home() {
               Eight legs, four eyes, and a lot of patience on uneven ground. It began as a sketch, like every robot. The
               Innovator Program shows older students the way from there to a product.
             </p>
-            <ul className={styles['parts']} aria-label="Its parts">
+            <ul className={styles.parts} aria-label="Its parts">
               <li>8 legs</li>
               <li>16 joints</li>
               <li>4 eyes</li>
               <li>1 idea</li>
             </ul>
-            <p className={styles['go']} aria-hidden="true">
+            <p className={styles.go} aria-hidden="true">
               See how an idea becomes a robot →
             </p>
           </div>

@@ -1,6 +1,6 @@
 export const tagline = 'Empowering Kids to Build the Future with Robotic Engineering.'
 
-/** The first screen's slides; their pictures are chosen by the slider. */
+/** The texts of the hero slides; the slider chooses their pictures. */
 export const heroSlides = [
   {
     id: 'classes',

@@ -18,29 +18,29 @@ export function Membership() {
   const failed = prices.isError && !prices.data
   return (
     <>
-      <div className={styles['hero']}>
-        <div className={styles['heroInner']}>
-          <div className={styles['words']}>
-            <p className={styles['kicker']}>Membership</p>
+      <div className={styles.hero}>
+        <div className={styles.heroInner}>
+          <div className={styles.words}>
+            <p className={styles.kicker}>Membership</p>
             <h1>Your place at the members’ bench</h1>
-            <p className={styles['lead']}>
+            <p className={styles.lead}>
               Members have a session of their own on each class date: live, in a small group, with a coach beside your
               child.
             </p>
-            <div className={styles['actions']}>
+            <div className={styles.actions}>
               <ButtonLink to="/membership/register">Become a member</ButtonLink>
               <ButtonLink to={user ? '/profile' : '/membership/login'} variant="secondary">
                 {user ? 'Your profile' : 'Login'}
               </ButtonLink>
             </div>
           </div>
-          <div className={styles['picture']}>
+          <div className={styles.picture}>
             <Drawing of="class-scene" first />
           </div>
         </div>
       </div>
 
-      <section className={styles['section']} aria-labelledby="plans-heading">
+      <section className={styles.section} aria-labelledby="plans-heading">
         <h2 id="plans-heading">Two ways to pay, one membership</h2>
         {failed && (
           <Notice kind="error" title="We could not load the prices." live>
@@ -55,14 +55,14 @@ export function Membership() {
             </Button>
           </Notice>
         )}
-        <div className={styles['plans']} aria-busy={prices.isPending}>
+        <div className={styles.plans} aria-busy={prices.isPending}>
           {planNames.map((plan) => {
             const amount = amountOf(plan, prices.data)
             return (
-              <Card key={plan} className={styles['plan'] ?? ''} accent={plan === 'monthly' ? 'blue' : 'green'}>
+              <Card key={plan} className={styles.plan ?? ''} accent={plan === 'monthly' ? 'blue' : 'green'}>
                 <h3>{planName(plan)}</h3>
                 {!failed && (
-                  <p className={styles['price']}>
+                  <p className={styles.price}>
                     {amount === undefined ? (
                       <strong>
                         <Skeleton width="4ch" />
@@ -75,7 +75,7 @@ export function Membership() {
                     )}
                   </p>
                 )}
-                <p className={styles['soft']}>{planNote(plan, amount)}</p>
+                <p className={styles.soft}>{planNote(plan, amount)}</p>
                 <ButtonLink
                   to="/membership/register"
                   search={{ plan }}
@@ -87,26 +87,26 @@ export function Membership() {
         </div>
       </section>
 
-      <section className={styles['section']} aria-labelledby="gets-heading">
+      <section className={styles.section} aria-labelledby="gets-heading">
         <h2 id="gets-heading">What members get</h2>
-        <ul className={styles['gets']}>
+        <ul className={styles.gets}>
           {memberGets.map(({ title, text }) => (
             <li key={title}>
               <h3>{title}</h3>
-              <p className={styles['soft']}>{text}</p>
+              <p className={styles.soft}>{text}</p>
             </li>
           ))}
         </ul>
       </section>
 
-      <section className={styles['section']} aria-labelledby="how-heading">
+      <section className={styles.section} aria-labelledby="how-heading">
         <h2 id="how-heading">How it begins</h2>
-        <ol className={styles['steps']}>
+        <ol className={styles.steps}>
           {membershipSteps.map((text) => (
             <li key={text}>{text}</li>
           ))}
         </ol>
-        <p className={styles['soft']}>
+        <p className={styles.soft}>
           You register as the parent or guardian, 18 or older. Looking for a class with a kit in the box?{' '}
           <Link to="/robokidslanding">See our classes</Link>.
         </p>

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 
-/** Documents have the price. In a browser it has time: what it takes is more than its page has to spare at first. */
+/** Rendered in documents. In the browser it is imported later, as it exceeds the first load limit of its page. */
 const MembershipPrice = import.meta.env.SSR
   ? (await import('./MembershipPrice.tsx')).MembershipPrice
   : lazy(async () => ({ default: (await import('./MembershipPrice.tsx')).MembershipPrice }))

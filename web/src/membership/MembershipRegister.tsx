@@ -32,7 +32,7 @@ import { DateCards } from '../classes/DateCards.tsx'
 import type { FieldErrors } from '../forms/field-errors.ts'
 import { Form, Problems } from '../forms/Form.tsx'
 import { importOrReload } from '../forms/import-or-reload.ts'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { prepareProof } from '../proof-of-work/proven.ts'
 import { asWritten } from '../ui/AsWritten.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -49,7 +49,7 @@ import { membershipCheckout, pendingUserOf, signUpOnce } from './register-member
 
 const termsMissing = 'The terms could not be loaded. Please try again in a moment.'
 
-/** The words that belong to terms: the server's own, or ours where they are of the same version. Undefined where neither is. */
+/** The text of terms: the server's, or ours if the version is the same. Undefined otherwise. */
 function wordsOf({ renewal, termsVersion }: AgreementTerms, known: MembershipPlans | undefined): string | undefined {
   if (!renewal) return undefined
   const { plan, amount } = renewal
@@ -66,7 +66,7 @@ const slotsQuery = queryOptions({
   staleTime: 5_000,
 })
 
-/** What checks the form is not needed before somebody types into it. */
+/** The validation is loaded when the user starts typing. */
 const loadChecks = () => import('./read-member.ts')
 
 const isPlan = (plan: string | undefined): plan is MembershipPlan => planNames.some((one) => one === plan)
@@ -90,10 +90,10 @@ const fieldsInOrder = [
 export function MembershipRegister() {
   const user = useUser()
   return (
-    <div className={styles['page']}>
-      <header className={styles['head']}>
+    <div className={styles.page}>
+      <header className={styles.head}>
         <h1>Create Your ChronoTech Account</h1>
-        <p className={styles['soft']}>
+        <p className={styles.soft}>
           <span>You register as the parent or guardian.</span>{' '}
           {user ? (
             <span>
@@ -106,11 +106,11 @@ export function MembershipRegister() {
           )}
         </p>
       </header>
-      <div className={styles['columns']}>
+      <div className={styles.columns}>
         <RegistrationForm user={user} />
-        <aside className={styles['aside']} aria-labelledby="next-heading">
+        <aside className={styles.aside} aria-labelledby="next-heading">
           <h2 id="next-heading">What happens next</h2>
-          <ol className={styles['steps']}>
+          <ol className={styles.steps}>
             {membershipSteps.map((text) => (
               <li key={text}>{text}</li>
             ))}
@@ -130,7 +130,7 @@ function useSlots() {
   return { slots: data?.slots ?? [], isPending, isFetching, refetch }
 }
 
-/** What the account was made with, to read: what would be changed here now would not reach it. */
+/** The details of the account that was created, read-only: changes here would not reach it. */
 function AccountDetails({ made }: { made: PendingUser }) {
   return (
     <>
@@ -142,71 +142,66 @@ function AccountDetails({ made }: { made: PendingUser }) {
           ['Address', asWritten(made.address)],
         ]}
       />
-      <p className={styles['soft']}>Once you are a member, you can change this on your profile.</p>
+      <p className={styles.soft}>Once you are a member, you can change this on your profile.</p>
     </>
   )
 }
 
-/** A try that was refused with a way on. */
+/** A rejected attempt that offers a way to proceed. */
 interface Refused {
   way: Way
   member: Member | null
   agreed: AgreementTerms
-  /** What is agreed to now, word for word. */
+  /** The text of the terms that are offered now. */
   words: string
 }
 
-/** For somebody who is signed in it asks for the membership alone: the account is there, and the membership is for it. */
+/** A signed-in user only chooses the membership, which is for their account. */
 function RegistrationForm({ user }: { user: Session['user'] }) {
-  const search = useSearch({ strict: false })
-  const [values, setValues] = useClientState<MemberValues>(noValues, () => {
-    const draft = readMemberDraft()
-    return isPlan(search['plan']) ? { ...draft, plan: search['plan'] } : draft
+  const { plan: linkedPlan } = useSearch({ from: '/membership/register' })
+  const [draft, setDraft] = useClientState<MemberValues>(noValues, () => {
+    const stored = readMemberDraft()
+    return isPlan(linkedPlan) ? { ...stored, plan: linkedPlan } : stored
   })
-  const [password, setPassword] = useState('')
-  const [confirmPassword, setConfirmPassword] = useState('')
+  // Passwords are never stored in a draft.
+  const [passwords, setPasswords] = useState({ password: '', confirmPassword: '' })
   const [shown, setShown] = useState(false)
+  const made = user ? undefined : pendingUserOf(draft.email)
+  const accountMade = user !== null || made !== undefined
+  function keep({ password, confirmPassword, ...next }: MemberValues & typeof passwords) {
+    setPasswords({ password, confirmPassword })
+    setDraft(next)
+    saveMemberDraft(next)
+    loadChecks().catch(() => undefined)
+    if (!accountMade) prepareProof('sign-up')
+    prepareProof('membership')
+  }
   const decoy = useRef<HTMLInputElement>(null)
   const [latestBirthdate] = useClientState('', () => latestAdultBirthdate(new Date().toISOString()))
-  const state = useSubmit('Something went wrong.')
+  const form = useForm([{ ...draft, ...passwords }, keep], 'Something went wrong.')
+  const { values, change, field } = form
+  const { password, confirmPassword } = passwords
   const { leaving, leaveFor } = useExternalRedirect()
   const { slots, isPending, isFetching, refetch } = useSlots()
   const prices = useQuery({ ...plansQuery, enabled: useHydrated() })
   const terms = prices.data?.plans.find(({ plan }) => plan === values.plan)
-  // An agreement is to the words that stood there.
+  // The user agreed to this exact text.
   const [agreedTo, setAgreedTo] = useState<string>()
   const agreed = terms !== undefined && agreedTo === terms.terms
   const [refused, setRefused] = useState<Refused | null>(null)
   const [memberAlready, setMemberAlready] = useState(false)
   const proceedButton = useRef<HTMLButtonElement>(null)
 
-  const made = user ? undefined : pendingUserOf(values.email)
-  const accountMade = user !== null || made !== undefined
   const chosen = slots.some(
     ({ classDate, availableSlots: left }) => classDate === values.classDate && (left > 0 || accountMade),
   )
   const passwordType = shown ? 'text' : 'password'
 
-  const change = (changes: Partial<MemberValues>) => {
-    const next = { ...values, ...changes }
-    setValues(next)
-    saveMemberDraft(next)
-    loadChecks().catch(() => undefined)
-    if (!accountMade) prepareProof('sign-up')
-    prepareProof('membership')
-  }
-  const text = (name: Exclude<keyof MemberValues, 'plan' | 'classDate'>) => ({
-    name,
-    value: values[name],
-    error: state.errors[name],
-    onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }),
-  })
-
   const readForm = async (): Promise<{ member: Member | null } | { errors: FieldErrors }> => {
     if (user) return { member: null }
     if (made) return { member: made }
     const { readMember } = await importOrReload(loadChecks)
-    return readMember(values, new Date())
+    return readMember(draft, new Date())
   }
 
   const check = async () => {
@@ -216,13 +211,13 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
     if (!chosen) errors['classDate'] = 'Choose a class date.'
     if (terms && !agreed) errors['consent'] = 'Please agree to the terms of the membership.'
     if (!accountMade && password !== confirmPassword) {
-      state.refuse("❌ Passwords don't match.", { ...errors, confirmPassword: 'Type the same password here.' })
+      form.showError("❌ Passwords don't match.", { ...errors, confirmPassword: 'Type the same password here.' })
     } else if (!accountMade && password !== '' && !isPasswordGood(password)) {
-      state.refuse(weakPassword, { ...errors, password: 'Choose a password that follows the rules below.' })
+      form.showError(weakPassword, { ...errors, password: 'Choose a password that follows the rules below.' })
     } else if ('errors' in read || Object.keys(errors).length > 0) {
-      state.refuse('Please check the marked fields.', errors)
+      form.showError('Please check the marked fields.', errors)
     } else if (!terms) {
-      state.refuse(termsMissing)
+      form.showError(termsMissing)
       void prices.refetch()
     } else {
       const { plan, classDate } = values
@@ -231,7 +226,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
     }
   }
 
-  /** @param member null for who is signed in. */
+  /** @param member null for a signed-in user */
   const proceed = async (member: Member | null, agreed: AgreementTerms, words: string) => {
     const { plan, classDate } = values
     const payer = member
@@ -240,7 +235,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
     const consent = { version: agreed.termsVersion ?? '', text: words }
     try {
       const { url, message } = await membershipCheckout(payer, consent, agreed)
-      if (message) state.succeed(message)
+      if (message) form.showSuccess(message)
       leaveFor(url)
     } catch (error) {
       if (isRefusal(error, 'already_member')) {
@@ -259,20 +254,20 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
   }
 
   const goOnWith = (way: Way, words: string | undefined, member: Member | null, agreed: AgreementTerms) => {
-    if (words === undefined) state.refuse(termsMissing)
+    if (words === undefined) form.showError(termsMissing)
     else setRefused({ way, member, agreed, words })
   }
 
   const submit = () => {
-    // A person never sees it: what fills it in is no person.
+    // Hidden from people: only bots fill it in.
     if (decoy.current?.value || leaving) return
-    state.send(check)
+    form.submit(check)
   }
 
   return (
-    <div className={styles['sheet']}>
-      <Form state={state} onSubmit={submit}>
-        <Problems errors={state.errors} order={fieldsInOrder} />
+    <div className={styles.sheet}>
+      <Form message={form.message} onSubmit={submit}>
+        <Problems errors={form.errors} order={fieldsInOrder} />
         {made && !made.isMember && (
           <Notice title="Your account is made.">
             <p>What is left is the payment. To use another email, change it below.</p>
@@ -296,24 +291,24 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             )}
           </Notice>
         )}
-        <fieldset className={styles['group']}>
+        <fieldset className={styles.group}>
           <legend>Your membership</legend>
-          <div className={styles['plans']} role="radiogroup" aria-label="Membership plan">
+          <div className={styles.plans} role="radiogroup" aria-label="Membership plan">
             {planNames.map((plan) => (
-              <label key={plan} className={styles['plan']}>
+              <label key={plan} className={styles.plan}>
                 <input
                   type="radio"
                   name="plan"
                   value={plan}
                   checked={values.plan === plan}
                   onChange={() => {
-                    // Other terms than those that were agreed to.
+                    // Each plan has its own terms.
                     setAgreedTo(undefined)
                     change({ plan })
                   }}
                 />
                 <strong>{planInShort(plan, amountOf(plan, prices.data))}</strong>
-                <span className={styles['soft']}>{planNote(plan, amountOf(plan, prices.data))}</span>
+                <span className={styles.soft}>{planNote(plan, amountOf(plan, prices.data))}</span>
               </label>
             ))}
           </div>
@@ -321,7 +316,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             label="Class date"
             hint="Select a date: the members’ session of this date is yours."
             name="classDate"
-            error={state.errors['classDate']}
+            error={form.errors['classDate']}
             dates={
               isPending
                 ? undefined
@@ -329,19 +324,18 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                     date: classDate,
                     startTime,
                     seatsLeft,
-                    // The account that is made may hold a seat of it already.
+                    // The created account may hold a seat already.
                     held: accountMade,
                   }))
             }
             value={values.classDate}
             onChoose={(classDate) => {
-              state.forget('classDate')
               change({ classDate })
             }}
           />
           {slots.length === 0 && !isPending && (
-            <div className={styles['empty']}>
-              <span className={styles['soft']}>No dates are listed right now.</span>
+            <div className={styles.empty}>
+              <span className={styles.soft}>No dates are listed right now.</span>
               <Button variant="secondary" onClick={() => void refetch()} pending={isFetching} pendingLabel="Looking...">
                 Look again
               </Button>
@@ -351,16 +345,16 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
 
         {!user && (
           <>
-            <fieldset className={styles['group']}>
+            <fieldset className={styles.group}>
               <legend>You</legend>
               {!made && (
-                <div className={styles['pair']}>
-                  <Field {...text('given_name')} label="First name" autoComplete="given-name" required />
-                  <Field {...text('family_name')} label="Last name" autoComplete="family-name" required />
+                <div className={styles.pair}>
+                  <Field {...field('given_name')} label="First name" autoComplete="given-name" required />
+                  <Field {...field('family_name')} label="Last name" autoComplete="family-name" required />
                 </div>
               )}
               <Field
-                {...text('email')}
+                {...field('email')}
                 label="Email"
                 hint="You log in with it, and the code to confirm your account goes there."
                 type="email"
@@ -374,28 +368,22 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
               {!accountMade && (
                 <>
                   <Field
+                    {...field('password')}
                     label="Password"
-                    name="password"
                     type={passwordType}
-                    error={state.errors['password']}
                     autoComplete="new-password"
                     autoCapitalize="none"
                     spellCheck={false}
-                    value={password}
-                    onChange={(event) => setPassword(event.target.value)}
                     required
                   />
                   <PasswordChecklist password={password} />
                   <Field
+                    {...field('confirmPassword')}
                     label="Confirm password"
-                    name="confirmPassword"
                     type={passwordType}
-                    error={state.errors['confirmPassword']}
                     autoComplete="new-password"
                     autoCapitalize="none"
                     spellCheck={false}
-                    value={confirmPassword}
-                    onChange={(event) => setConfirmPassword(event.target.value)}
                     required
                   />
                   <Checkbox
@@ -406,9 +394,9 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                 </>
               )}
               {!made && (
-                <div className={styles['pair']}>
+                <div className={styles.pair}>
                   <Field
-                    {...text('birthdate')}
+                    {...field('birthdate')}
                     label="Birthdate"
                     hint="You must be 18 or older."
                     type="date"
@@ -417,7 +405,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                     required
                   />
                   <Field
-                    {...text('phone_number')}
+                    {...field('phone_number')}
                     label="Phone number"
                     hint="It must be verified later, from your profile page."
                     type="tel"
@@ -427,10 +415,10 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
                   />
                 </div>
               )}
-              <div className={styles['decoy']} aria-hidden="true">
+              <div className={styles.decoy} aria-hidden="true">
                 <label>
                   Middle name
-                  {/* Password managers fill in what they know a name of: not what is read-only, or marked as not for them. */}
+                  {/* Password managers fill in known names, but not read-only fields, or those marked as not for them. */}
                   <input
                     ref={decoy}
                     type="text"
@@ -449,14 +437,14 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             </fieldset>
 
             {!made && (
-              <fieldset className={styles['group']}>
+              <fieldset className={styles.group}>
                 <legend>Your address</legend>
-                <Field {...text('street')} label="Street" autoComplete="address-line1" required />
-                <div className={styles['place']}>
-                  <Field {...text('city')} label="City" autoComplete="address-level2" required />
-                  <Field {...text('state')} label="State" autoComplete="address-level1" required />
+                <Field {...field('street')} label="Street" autoComplete="address-line1" required />
+                <div className={styles.place}>
+                  <Field {...field('city')} label="City" autoComplete="address-level2" required />
+                  <Field {...field('state')} label="State" autoComplete="address-level1" required />
                   <Field
-                    {...text('zip')}
+                    {...field('zip')}
                     label="ZIP"
                     inputMode="numeric"
                     autoComplete="postal-code"
@@ -469,17 +457,20 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
           </>
         )}
 
-        <div className={styles['end']}>
+        <div className={styles.end}>
           <Checkbox
             label={terms ? `I agree: ${terms.terms}` : prices.isError ? termsMissing : 'The terms are being loaded.'}
             name="consent"
             checked={agreed}
-            onChange={(event) => setAgreedTo(event.target.checked ? terms?.terms : undefined)}
+            onChange={(event) => {
+              form.clearError('consent')
+              setAgreedTo(event.target.checked ? terms?.terms : undefined)
+            }}
             disabled={!terms}
-            error={state.errors['consent']}
+            error={form.errors['consent']}
           />
           <HoldNote />
-          <p className={styles['soft']}>Nothing is charged before you confirm on the card page.</p>
+          <p className={styles.soft}>Nothing is charged before you confirm on the card page.</p>
         </div>
         <PayBar
           total={
@@ -489,7 +480,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             </>
           }
         >
-          <Button ref={proceedButton} type="submit" pending={state.sending || leaving}>
+          <Button ref={proceedButton} type="submit" pending={form.pending || leaving}>
             Proceed to Payment
           </Button>
         </PayBar>
@@ -502,11 +493,11 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
           setRefused(null)
           if (!refused) return
           setAgreedTo(refused.words)
-          state.send(() => proceed(refused.member, now, refused.words))
+          form.submit(() => proceed(refused.member, now, refused.words))
         }}
         onClose={() => {
           setRefused(null)
-          // After the dialog has given the focus back: the button was disabled when it took it.
+          // After the dialog has returned the focus: the button was disabled when the dialog opened.
           setTimeout(() => proceedButton.current?.focus())
         }}
       >

@@ -89,29 +89,29 @@ function Known({ userId, membership, profile }: KnownProps) {
   const queryClient = useQueryClient()
   const { leaving, leaveFor } = useExternalRedirect()
   const { status, plan, amount, nextPlan, endsAt } = membership
-  const busy = state.sending || leaving
+  const busy = state.pending || leaving
 
   const change = (what: 'cancel' | 'resume', done: (changed: MembershipData) => string) =>
-    state.send(async () => {
+    state.submit(async () => {
       setAsking(null)
-      state.succeed(done(await changeMembership(queryClient, userId, what)))
+      state.showSuccess(done(await changeMembership(queryClient, userId, what)))
     })
   const openPortal = () =>
-    state.send(async () => leaveFor((await api('/api/membership/portal', { method: 'POST', answer: portal })).url))
+    state.submit(async () => leaveFor((await api('/api/membership/portal', { method: 'POST', answer: portal })).url))
   const quoteOf = (wanted: MembershipPlan) =>
     api('/api/membership/quote', { method: 'POST', body: { plan: wanted }, answer: switchQuote })
   const askSwitch = (wanted: MembershipPlan) =>
-    state.send(async () => setAsking({ what: 'switch', quote: await quoteOf(wanted) }))
+    state.submit(async () => setAsking({ what: 'switch', quote: await quoteOf(wanted) }))
   const switchTo = (wanted: SwitchTo) =>
-    state.send(async () => {
+    state.submit(async () => {
       setAsking(null)
       try {
         await changeMembership(queryClient, userId, 'switch', wanted)
-        state.succeed('Your plan is changed.')
+        state.showSuccess('Your plan is changed.')
       } catch (error) {
         const way = wayOnFrom(error)
         if (way) setRefused({ way, agreed: wanted.agreed })
-        // It costs another amount by now, which is shown before anybody agrees to it.
+        // The amount has changed: show the new one before the user agrees to it.
         else if (isRefusal(error, 'quote_outdated')) setAsking({ what: 'switch', quote: await quoteOf(wanted.plan) })
         else throw error
       }
@@ -235,7 +235,7 @@ function Known({ userId, membership, profile }: KnownProps) {
         }}
         onClose={() => {
           setRefused(null)
-          // A bank's question may have been answered in another tab.
+          // The bank's confirmation may have happened in another tab.
           void queryClient.invalidateQueries(membershipQuery(userId))
         }}
       />
@@ -243,7 +243,7 @@ function Known({ userId, membership, profile }: KnownProps) {
   )
 }
 
-/** What is sent with the consent to a change of plan. */
+/** The body of a request to switch the plan, with the user's consent. */
 type SwitchTo = Pick<SwitchQuote, 'plan' | 'dueNow' | 'reckonedAt'> & { agreed?: AgreementTerms }
 
 function agreedOf({ plan, dueNow, reckonedAt, agreement }: SwitchQuote): SwitchTo {
@@ -283,16 +283,16 @@ function Unpaid({ unpaid: { amount, nextTryAt, confirmUrl }, busy, onConfirm, on
   )
 }
 
-/** A second membership that runs, of an address that has come to this account: whoever pays for two knows it, and can end one. */
+/** A second active membership, of an email that now belongs to this account: shown so that the user can end one of them. */
 function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
   const [asking, setAsking] = useState(false)
   const state = useSubmit('Something went wrong.')
   const queryClient = useQueryClient()
   const { membershipId, plan, amount, classDate, endsAt, paidUntil, nextCharge } = membership
   const change = (what: 'cancel' | 'resume', done: (changed: MembershipData) => string) =>
-    state.send(async () => {
+    state.submit(async () => {
       setAsking(false)
-      state.succeed(done(await changeMembership(queryClient, userId, what, { membershipId })))
+      state.showSuccess(done(await changeMembership(queryClient, userId, what, { membershipId })))
     })
   return (
     <Section
@@ -313,13 +313,13 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
         {endsAt ? (
           <Button
             variant="secondary"
-            pending={state.sending}
+            pending={state.pending}
             onClick={() => change('resume', () => 'Your second membership goes on.')}
           >
             Keep it after all
           </Button>
         ) : (
-          <Button variant="secondary" pending={state.sending} onClick={() => setAsking(true)}>
+          <Button variant="secondary" pending={state.pending} onClick={() => setAsking(true)}>
             End it
           </Button>
         )}
@@ -347,14 +347,14 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
   )
 }
 
-/** What the one date of a membership is: a class of its own, at its time. */
+/** The membership's class session, with its time. */
 function SessionItem({ membership: { membershipId, classDate } }: Pick<KnownProps, 'membership'>) {
   const { data: seat } = useQuery(memberSeatQuery(membershipId))
   const time = seat?.startTime ? `, ${timeForReader(classDate, seat.startTime)}` : ''
   return <Item name="Members’ session" detail={`${formatClassDate(classDate)}${time}: a live class on a video call`} />
 }
 
-/** Nothing until it is known whether the waiver is signed. */
+/** Renders nothing until it is known whether the waiver is signed. */
 function WaiverItem({ membership: { membershipId, classDate }, profile }: Omit<KnownProps, 'userId'>) {
   const { data: seat } = useQuery(memberSeatQuery(membershipId))
   if (seat?.status !== 'seated') return null
@@ -396,7 +396,7 @@ interface SwitchTermsProps {
   onCancel: () => void
 }
 
-/** The exact money, before anybody agrees to it. */
+/** The exact amounts, before the user agrees. */
 function SwitchTerms({ quote, onAgree, onCancel }: SwitchTermsProps) {
   const { plan, dueNow, credit, amount, nextChargeAt } = quote
   return (

@@ -31,9 +31,9 @@ import { planInShort, planName } from './membership-texts.ts'
 import styles from './MembershipSuccess.module.css'
 import { isUnknown, memberSeatQuery, outcomeQuery } from './queries.ts'
 
-/** What is paid is the server's to say; without a reference to ask it about, the page shows what this browser knows. */
+/** The server says what is paid; without a reference the page shows what this browser has stored. */
 export function MembershipSuccess() {
-  const { reference } = useSearch({ strict: false })
+  const { reference } = useSearch({ from: '/success' })
   const [pending] = useState(readPendingUser)
   const [record] = useState(savedRecord)
   if (reference) return <Asked reference={reference} pending={pending} />
@@ -58,7 +58,7 @@ export function MembershipSuccess() {
 
 function Page({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <div className={styles['page']}>
+    <div className={styles.page}>
       <h1>{title}</h1>
       {children}
     </div>
@@ -66,13 +66,13 @@ function Page({ title, children }: { title: string; children: ReactNode }) {
 }
 
 interface ToWaiverProps {
-  /** Of a membership that this tab knows nothing else of. */
+  /** The id of a membership that this tab has no record of. */
   membershipId?: string | undefined
 }
 
 function ToWaiver({ membershipId }: ToWaiverProps) {
   return (
-    <ButtonLink to="/waiver" {...(membershipId ? { search: { membership: membershipId } } : {})}>
+    <ButtonLink to="/waiver" search={{ membership: membershipId }}>
       Complete Waiver Form
     </ButtonLink>
   )
@@ -99,7 +99,7 @@ interface MembershipTicketProps extends ToWaiverProps {
   givenName?: string | undefined
   plan: string
   classDate: string
-  /** Null where it is not known. */
+  /** Null if unknown. */
   startTime: string | null
   children?: ReactNode
 }
@@ -132,11 +132,11 @@ function Moment({ classDate, startTime }: Pick<MembershipTicketProps, 'classDate
 }
 
 interface MembershipStepsProps extends Pick<MembershipTicketProps, 'classDate' | 'startTime'> {
-  /** Where the code of an account went that is not confirmed yet. */
+  /** The destination of the confirmation code, if the account is not confirmed yet. */
   toConfirm?: string | undefined
 }
 
-/** From the payment to the members' first class. */
+/** The steps from the payment to the members' first class. */
 function MembershipSteps({ classDate, startTime, toConfirm }: MembershipStepsProps) {
   const steps: NextStep[] = [
     { title: 'Sign the waiver', text: 'You read and sign it as the parent or guardian. It takes a few minutes.' },
@@ -179,7 +179,7 @@ const refusals: Record<NonNullable<MembershipOutcome['refusal']>, string> = {
   amount_mismatch: 'The payment was not for the price of the membership.',
 }
 
-/** What the server says of the payment with this reference. */
+/** The server's status of the payment with this reference. */
 function Asked({ reference, pending }: { reference: string; pending: PendingUser | undefined }) {
   const { data, error, errorUpdateCount } = useQuery(outcomeQuery(reference))
   const isMember = data?.status === 'confirmed'
@@ -352,7 +352,7 @@ function rowsOfMember(pending: PendingUser): DetailsRow[] {
   ])
 }
 
-/** What the waiver's page reads; without a reference nobody can be asked about it. */
+/** The record for the waiver page; without a reference it cannot be verified. */
 const recordOfMember = (membershipId: string, member: PendingUser) =>
   recordOfMembership(membershipId, {
     guardianName: `${member.given_name} ${member.family_name}`.trim(),
@@ -368,7 +368,7 @@ interface MemberProps {
   pending: PendingUser
   plan: string
   rows: DetailsRow[]
-  /** Of the membership, where it is known. */
+  /** The membership's id, if known. */
   reference?: string
   startTime?: string | null
 }
@@ -397,7 +397,7 @@ function Member({ pending, plan, rows, reference = '', startTime = null }: Membe
           </ButtonLink>
         </Notice>
       ) : (
-        <Card as="section" className={styles['confirm']} aria-labelledby="confirm-heading">
+        <Card as="section" className={styles.confirm} aria-labelledby="confirm-heading">
           <h2 id="confirm-heading">Confirm your email</h2>
           <p>
             We mailed a code to <strong translate="no">{pending.codeSentTo || pending.email}</strong>. Enter it, and

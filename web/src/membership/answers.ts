@@ -11,7 +11,7 @@ import switchQuoteShape from '../api/answers/switch-quote.json'
 export const membership = answer<Membership>(membershipShape)
 export interface FoundMembership {
   membership: Membership | null
-  /** Further ones that run, and came to the account with an address. */
+  /** Further active memberships, which came to the account with an email. */
   others?: Membership[]
 }
 

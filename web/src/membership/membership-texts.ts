@@ -8,7 +8,7 @@ export const planName = (plan: MembershipPlan) => (plan === 'monthly' ? 'Monthly
 
 const whole = (amount: number) => formatMoney({ amount, currency: 'usd' }, true)
 
-/** `$7 per month`, or where the amount is not known `Per month`. */
+/** `$7 per month`, or `Per month` if the amount is unknown. */
 export const planInShort = (plan: MembershipPlan, amount: number | undefined) =>
   `${amount === undefined ? 'Per' : `${whole(amount)} per`} ${periodOf(plan)}`
 

@@ -7,14 +7,14 @@ import { api } from '../api/api.ts'
 
 export const membershipPlans = answer<MembershipPlans>(membershipPlansShape)
 
-/** What a membership costs, and the terms to agree to, word for word. */
+/** The prices of a membership, and its terms, word for word. */
 export const plansQuery = queryOptions({
   queryKey: ['plans'],
   queryFn: ({ signal }) => api('/api/membership-plans', { answer: membershipPlans, signal }),
   staleTime: 5_000,
 })
 
-/** In cents; undefined until the server has told. */
+/** In cents; undefined while loading. */
 export function amountOf(plan: MembershipPlan, told: MembershipPlans | undefined): number | undefined {
   return told?.plans.find((one) => one.plan === plan)?.amount
 }

@@ -6,7 +6,7 @@ import { isRefusal } from '../api/refusals.ts'
 import { returnedQuery } from '../checkout/returned.ts'
 import { foundMembership, type FoundMembership, memberSeat, membership, membershipOutcome } from './answers.ts'
 
-/** The membership of whoever is signed in. It stays nowhere once no screen shows it. */
+/** The signed-in user's membership. Not cached once no screen shows it. */
 export function membershipQuery(userId: string) {
   return queryOptions({
     queryKey: ['membership', userId],
@@ -17,7 +17,7 @@ export function membershipQuery(userId: string) {
   })
 }
 
-/** Changes a membership of the account's, and shows what it is then. */
+/** Changes a membership of the account, and updates the cache. */
 export async function changeMembership(
   queryClient: QueryClient,
   userId: string,
@@ -38,10 +38,10 @@ export async function changeMembership(
   return changed
 }
 
-/** Whether the server knows no such payment, as against: it cannot be asked now. */
+/** A 404, as opposed to a network failure. */
 export const isUnknown = (error: unknown) => isRefusal(error, 'checkout_not_found', 'not_found', 'validation_failed')
 
-/** What became of a membership's payment, asked again until that is settled. */
+/** The outcome of a membership's payment, polled until it is final. */
 export function outcomeQuery(reference: string) {
   return queryOptions({
     queryKey: ['membership-outcome', reference],
@@ -59,13 +59,13 @@ export function outcomeQuery(reference: string) {
   })
 }
 
-/** Whether the server knows no such membership (yet), as against: it cannot be asked now. */
+/** A 404 (no such membership, yet), as opposed to a network failure. */
 export const isNoMembership = (error: unknown) => isRefusal(error, 'membership_not_found')
 
-/** It is known a moment after it was paid; who waits longer has another reference. */
+/** It exists moments after the payment; after that the reference is wrong. */
 const mostLooksForSeat = 20
 
-/** The seat of a membership, as far as its waiver goes, asked for until it is known. */
+/** The seat of a membership, with its waiver, polled until it is known. */
 export function memberSeatQuery(membershipId: string) {
   return queryOptions({
     queryKey: ['member-seat', membershipId],

@@ -5,10 +5,10 @@ import { errorsOfIssues, type FieldErrors } from '../forms/field-errors.ts'
 
 const memberSchema = signUpBodySchema.omit({ password: true, middle_name: true })
 
-/** What is sent of the form, apart from the password, and the address in one line. */
+/** The form's values for the request, without the password and with the address in one line. */
 export type Member = Omit<MemberValues, 'plan' | 'classDate'> & { address: string }
 
-/** Checks the registration as the server will, apart from its password and class date. */
+/** Validates the registration as the server will, except its password and class date. */
 export function readMember(values: MemberValues, now: Date): { member: Member } | { errors: FieldErrors } {
   const parsed = memberSchema.safeParse(values)
   const errors = parsed.success ? {} : { ...errorsOfIssues(parsed.error.issues) }

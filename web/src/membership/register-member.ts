@@ -7,13 +7,13 @@ import { provenApi } from '../proof-of-work/proven.ts'
 import type { Member } from './read-member.ts'
 import { membershipCheckoutAnswer } from './register-answers.ts'
 
-/** The account that was made in this tab for this address, where there is one. */
+/** The account that was created in this tab for this email, if any. */
 export function pendingUserOf(email: string): PendingUser | undefined {
   const pending = readPendingUser()
   return pending && emailKey(pending.email) === emailKey(email) ? pending : undefined
 }
 
-/** Makes the account, once: a second try after a failed checkout finds it made. */
+/** Creates the account once: a retry after a failed checkout reuses it. */
 export async function signUpOnce(
   member: Member,
   password: string,
@@ -41,7 +41,7 @@ export async function signUpOnce(
   return pending
 }
 
-/** Where the membership is paid; for a member who is signed in, where the card is, with words that say so. */
+/** Returns the payment page's URL; for a signed-in member that of the customer portal, with a message. */
 export async function membershipCheckout(
   { email, plan, classDate }: Pick<PendingUser, 'email' | 'plan' | 'classDate'>,
   consent: { version: string; text: string },

@@ -1,6 +1,6 @@
 import type { Membership } from '@robokids/contracts/billing'
 
-/** For tests: a monthly membership whose last renewal needed a second try. */
+/** For tests: a monthly membership whose last renewal needed a retry. */
 export const sampleMembership: Membership = {
   membershipId: '019a0000-0000-7000-8000-0000000000b1',
   status: 'active',

@@ -3,7 +3,7 @@ import { showLevelPrice } from '../classes/LevelPrice.tsx'
 import type { Content } from '../reading/blocks.ts'
 import { news } from './news-cards.ts'
 
-/** The first days of the fall 2025 season: it is over, and its days stay what they were. */
+/** The first days of the fall 2025 season, which is over: they do not change. */
 export const fall2025Days = ['2025-10-03', '2025-10-04', '2025-10-05', '2025-10-06'] as const
 export const kitsShipFrom = '2025-08-25'
 export const promotionDays = ['2025-08-23', '2025-10-10'] as const

@@ -4,57 +4,49 @@ import { isPasswordGood } from '../account/PasswordChecklist.tsx'
 import { done } from '../api/answer.ts'
 import { api } from '../api/api.ts'
 import { AccountName, Form } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Section } from '../ui/Section.tsx'
 
+const noPasswords = { previousPassword: '', proposedPassword: '' }
+
 export function ChangePassword({ email }: { email: string }) {
-  const [previousPassword, setPrevious] = useState('')
-  const [proposedPassword, setProposed] = useState('')
-  const state = useSubmit('Could not set new password.')
+  const form = useForm(useState(noPasswords), 'Could not set new password.')
+  const { previousPassword, proposedPassword } = form.values
   const change = () => {
     if (previousPassword === '') {
-      state.refuse('Please check the marked fields.', { previousPassword: 'Enter the password that you have now.' })
+      form.showError('Please check the marked fields.', { previousPassword: 'Enter the password that you have now.' })
       return
     }
     if (!isPasswordGood(proposedPassword)) {
-      state.refuse(weakPassword, { proposedPassword: 'Choose a password that follows the rules below.' })
+      form.showError(weakPassword, { proposedPassword: 'Choose a password that follows the rules below.' })
       return
     }
-    state.send(async () => {
+    form.submit(async () => {
       await api('/api/auth/change-password', {
         method: 'POST',
         body: { previousPassword, proposedPassword },
         answer: done,
       })
-      setPrevious('')
-      setProposed('')
-      state.succeed('Your password is changed.')
+      form.change(noPasswords)
+      form.showSuccess('Your password is changed.')
     })
   }
   return (
     <Section title="Password">
-      <Form state={state} onSubmit={change}>
+      <Form message={form.message} onSubmit={change}>
         <AccountName email={email} />
         <Field
+          {...form.field('previousPassword')}
           label="Current password"
-          name="previousPassword"
-          error={state.errors['previousPassword']}
           type="password"
           autoComplete="current-password"
-          value={previousPassword}
-          onChange={(event) => setPrevious(event.target.value)}
           required
         />
-        <NewPasswordFields
-          name="proposedPassword"
-          value={proposedPassword}
-          error={state.errors['proposedPassword']}
-          onChange={setProposed}
-        />
+        <NewPasswordFields {...form.field('proposedPassword')} />
         <div>
-          <Button type="submit" variant="secondary" pending={state.sending}>
+          <Button type="submit" variant="secondary" pending={form.pending}>
             Change password
           </Button>
         </div>

@@ -4,7 +4,7 @@ import { SignInStepForm } from '../account/SignInStepForm.tsx'
 import { useSignIn } from '../account/use-sign-in.ts'
 import { whenFreshSignInIsRequired } from '../api/api.ts'
 import { AccountName, Form } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -15,8 +15,8 @@ interface Question {
 }
 
 /**
- * Asks whoever is signed in to show that it is they, where the server wants that before it gives the account away, and goes
- * on with what was wanted.
+ * Asks the signed-in user to confirm their identity when the server requires it for a sensitive change; the change then
+ * continues.
  */
 export function ConfirmIdentity({ profile }: { profile: Profile }) {
   const [question, setQuestion] = useState<Question | null>(null)
@@ -35,7 +35,7 @@ export function ConfirmIdentity({ profile }: { profile: Profile }) {
   }, [])
   const fieldId = useId()
   useEffect(() => {
-    // Now that the dialog is open: it came by itself, and typing is what it is for.
+    // The dialog opened by itself, so the focus has to be moved to its field.
     if (question) document.getElementById(fieldId)?.focus()
   }, [question, fieldId])
   const cancel = () => question?.refused(new Error('Nothing was changed.'))
@@ -48,7 +48,7 @@ export function ConfirmIdentity({ profile }: { profile: Profile }) {
 
 interface ProofProps {
   profile: Profile
-  /** Of the password's field. */
+  /** The id of the password field. */
   fieldId: string
   onProven: () => void
   onCancel: () => void
@@ -57,9 +57,9 @@ interface ProofProps {
 function Proof({ profile, fieldId, onProven, onCancel }: ProofProps) {
   const { passkeys } = profile
   const email = profile.formerEmail ?? profile.email
-  const [password, setPassword] = useState('')
   const signIn = useSignIn({ again: true })
-  const state = useSubmit('That did not work.')
+  const form = useForm(useState({ password: '' }), 'That did not work.')
+  const { password } = form.values
   const { step } = signIn
   const isProven = step?.step === 'DONE'
   useEffect(() => {
@@ -67,7 +67,7 @@ function Proof({ profile, fieldId, onProven, onCancel }: ProofProps) {
   }, [isProven, onProven])
 
   const cancel = (
-    <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+    <Button variant="quiet" disabled={form.pending} onClick={onCancel}>
       Cancel
     </Button>
   )
@@ -90,40 +90,37 @@ function Proof({ profile, fieldId, onProven, onCancel }: ProofProps) {
   }
   const prove = () => {
     if (password === '') {
-      state.refuse('Please check the marked fields.', { password: 'Enter your password.' })
+      form.showError('Please check the marked fields.', { password: 'Enter your password.' })
       return
     }
-    state.send(() => signIn.begin({ password }))
+    form.submit(() => signIn.begin({ password }))
   }
   return (
-    <Form state={{ message: state.message ?? signIn.ended, forget: state.forget }} onSubmit={prove}>
+    <Form message={form.message ?? signIn.ended} onSubmit={prove}>
       <p>You logged in a while ago. Show us that nobody else is at your screen, and we go on with what you wanted.</p>
       <AccountName email={email} />
       <Field
         id={fieldId}
+        {...form.field('password')}
         label="Password"
-        name="password"
-        error={state.errors['password']}
         type="password"
         autoComplete="current-password"
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
         required
       />
-      <Button type="submit" wide pending={state.sending}>
+      <Button type="submit" wide pending={form.pending}>
         Continue
       </Button>
       {passkeys.length > 0 && (
         <Button
           variant="secondary"
           wide
-          disabled={state.sending}
-          onClick={() => state.send(() => signIn.begin({ preferred: 'WEB_AUTHN' }))}
+          disabled={form.pending}
+          onClick={() => form.submit(() => signIn.begin({ preferred: 'WEB_AUTHN' }))}
         >
           Use a passkey
         </Button>
       )}
-      <Button variant="quiet" disabled={state.sending} onClick={() => state.send(() => signIn.begin({}))}>
+      <Button variant="quiet" disabled={form.pending} onClick={() => form.submit(() => signIn.begin({}))}>
         Another way
       </Button>
       {cancel}

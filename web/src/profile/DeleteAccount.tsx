@@ -5,7 +5,7 @@ import { forgetUser } from '../account/session.ts'
 import { done } from '../api/answer.ts'
 import { api } from '../api/api.ts'
 import { AccountName, Form, Row } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
@@ -50,41 +50,32 @@ interface ReallyDeleteProps {
 }
 
 function ReallyDelete({ email, onCancel, onDeleted }: ReallyDeleteProps) {
-  const [password, setPassword] = useState('')
-  const state = useSubmit('Something went wrong.')
+  const form = useForm(useState({ password: '' }), 'Something went wrong.')
+  const { password } = form.values
   const remove = () => {
     if (password === '') {
-      state.refuse('Please check the marked fields.', { password: 'Enter your password.' })
+      form.showError('Please check the marked fields.', { password: 'Enter your password.' })
       return
     }
-    state.send(async () => {
+    form.submit(async () => {
       await api('/api/profile', { method: 'DELETE', body: { password }, answer: done })
       onDeleted()
     })
   }
   return (
-    <Form state={state} onSubmit={remove}>
+    <Form message={form.message} onSubmit={remove}>
       <p>
         This cannot be undone. A membership is not renewed any more; until its paid time is over it waits for an account
         with the same email.
       </p>
       <p>Enter your password to show that it is you.</p>
       <AccountName email={email} />
-      <Field
-        label="Password"
-        name="password"
-        error={state.errors['password']}
-        type="password"
-        autoComplete="current-password"
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-        required
-      />
+      <Field {...form.field('password')} label="Password" type="password" autoComplete="current-password" required />
       <Row>
-        <Button type="submit" variant="danger" pending={state.sending}>
+        <Button type="submit" variant="danger" pending={form.pending}>
           Delete for good
         </Button>
-        <Button variant="secondary" disabled={state.sending} onClick={onCancel}>
+        <Button variant="secondary" disabled={form.pending} onClick={onCancel}>
           Keep my account
         </Button>
       </Row>

@@ -17,19 +17,19 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const forget = (key: string) =>
-    state.send(async () => {
+    state.submit(async () => {
       await changeProfile(queryClient, `/api/profile/devices/${encodeURIComponent(key)}`, { method: 'DELETE' })
-      state.succeed('The device is forgotten.')
+      state.showSuccess('The device is forgotten.')
     })
   const trust = (key: string, remembered: boolean) =>
-    state.send(async () => {
+    state.submit(async () => {
       await changeProfile(queryClient, `/api/profile/devices/${encodeURIComponent(key)}`, { body: { remembered } })
-      state.succeed(
+      state.showSuccess(
         remembered ? 'This device logs in without a second step.' : 'This device is asked for the second step.',
       )
     })
   const leaveEverywhere = () =>
-    state.send(() =>
+    state.submit(() =>
       signOut(queryClient, {
         everywhere: true,
         leave: () => navigate({ to: '/membership/login', replace: true, state: { signedOutEverywhere: true } }),
@@ -54,11 +54,11 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
               badge={current ? 'This device' : undefined}
               detail={`Last used ${formatMoment(lastUsedAt)}${remembered ? ' · trusted: no second step' : ''}`}
             >
-              <Button variant="quiet" disabled={state.sending} onClick={() => trust(key, !remembered)}>
+              <Button variant="quiet" disabled={state.pending} onClick={() => trust(key, !remembered)}>
                 <span>{remembered ? 'Ask for the second step' : 'Trust'}</span>
                 <span className="visually-hidden">{` ${name}`}</span>
               </Button>
-              <Button variant="quiet" disabled={state.sending} onClick={() => forget(key)}>
+              <Button variant="quiet" disabled={state.pending} onClick={() => forget(key)}>
                 Forget<span className="visually-hidden">{` ${name}`}</span>
               </Button>
             </Item>
@@ -66,7 +66,7 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
         </Items>
       )}
       <div>
-        <Button variant="secondary" pending={state.sending} onClick={() => setAsking(true)}>
+        <Button variant="secondary" pending={state.pending} onClick={() => setAsking(true)}>
           Log out everywhere
         </Button>
       </div>

@@ -4,39 +4,32 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { changeProfile } from '../account/profile.ts'
 import { Form, Row } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
 import { type ProfileValues, readProfileChange } from './read-profile.ts'
 
 interface EditDetailsProps {
   profile: Profile
-  /** With the new email address, where it was changed. */
+  /** Called with the new email, if it was changed. */
   onSaved: (newEmail?: string) => void
   onCancel: () => void
 }
 
 export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
-  // As the form began: what another tab changes meanwhile is no change that was made here.
+  // The initial values: a change in another tab is not a change made here.
   const [before] = useState<ProfileValues>(() => {
     const { email, givenName, familyName, birthdate, phoneNumber, address } = profile
     return { email, givenName, familyName, birthdate, phoneNumber, address }
   })
-  const [values, setValues] = useState(before)
   const [latestBirthdate] = useState(() => latestAdultBirthdate(new Date().toISOString()))
-  const state = useSubmit('Something went wrong.')
+  const form = useForm(useState(before), 'Something went wrong.')
   const queryClient = useQueryClient()
 
-  const text = (name: keyof ProfileValues) => ({
-    name,
-    value: values[name],
-    error: state.errors[name],
-    onChange: (event: { target: { value: string } }) => setValues({ ...values, [name]: event.target.value }),
-  })
   const save = () => {
-    const read = readProfileChange(values, before, new Date())
+    const read = readProfileChange(form.values, before, new Date())
     if ('errors' in read) {
-      state.refuse('Please check the marked fields.', read.errors)
+      form.showError('Please check the marked fields.', read.errors)
       return
     }
     const { change } = read
@@ -44,18 +37,18 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
       onSaved()
       return
     }
-    state.send(async () => {
+    form.submit(async () => {
       await changeProfile(queryClient, '/api/profile', { method: 'PATCH', body: change })
       onSaved(change.email)
     })
   }
 
   return (
-    <Form state={state} onSubmit={save}>
-      <Field {...text('givenName')} label="First name" autoComplete="given-name" required />
-      <Field {...text('familyName')} label="Last name" autoComplete="family-name" required />
+    <Form message={form.message} onSubmit={save}>
+      <Field {...form.field('givenName')} label="First name" autoComplete="given-name" required />
+      <Field {...form.field('familyName')} label="Last name" autoComplete="family-name" required />
       <Field
-        {...text('email')}
+        {...form.field('email')}
         label="Email"
         hint="A new address counts once you have entered the code that we mail to it."
         type="email"
@@ -65,15 +58,15 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
         spellCheck={false}
         required
       />
-      <Field {...text('birthdate')} label="Birthdate" type="date" max={latestBirthdate} autoComplete="bday" />
-      <Field {...text('phoneNumber')} label="Phone number" type="tel" inputMode="tel" autoComplete="tel" />
-      {/* No browser keeps a whole address in one line: it would put the street in its place. */}
-      <Field {...text('address')} label="Address" autoComplete="off" />
+      <Field {...form.field('birthdate')} label="Birthdate" type="date" max={latestBirthdate} autoComplete="bday" />
+      <Field {...form.field('phoneNumber')} label="Phone number" type="tel" inputMode="tel" autoComplete="tel" />
+      {/* No `autoComplete` token stands for a whole address: browsers would fill in the street only. */}
+      <Field {...form.field('address')} label="Address" autoComplete="off" />
       <Row>
-        <Button type="submit" pending={state.sending}>
+        <Button type="submit" pending={form.pending}>
           Save
         </Button>
-        <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+        <Button variant="quiet" disabled={form.pending} onClick={onCancel}>
           Cancel
         </Button>
       </Row>

@@ -20,17 +20,17 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
   const queryClient = useQueryClient()
 
   const add = () =>
-    state.send(async () => {
+    state.submit(async () => {
       const { options } = await api('/api/profile/passkeys/options', { method: 'POST', answer: passkeyOptions })
       const credential = await createPasskey(options)
       await changeProfile(queryClient, '/api/profile/passkeys', { body: { credential } })
-      state.succeed('Your passkey is ready. Next time you can log in with it.')
+      state.showSuccess('Your passkey is ready. Next time you can log in with it.')
     })
   const remove = (id: string) => {
     setRemoving(null)
-    state.send(async () => {
+    state.submit(async () => {
       await changeProfile(queryClient, `/api/profile/passkeys/${encodeURIComponent(id)}`, { method: 'DELETE' })
-      state.succeed('The passkey is removed.')
+      state.showSuccess('The passkey is removed.')
     })
   }
 
@@ -41,7 +41,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
         <Items label="Passkeys">
           {passkeys.map((passkey) => (
             <Item key={passkey.id} name={passkey.name} detail={`Added ${formatMoment(passkey.createdAt)}`}>
-              <Button variant="quiet" disabled={state.sending} onClick={() => setRemoving(passkey)}>
+              <Button variant="quiet" disabled={state.pending} onClick={() => setRemoving(passkey)}>
                 Remove<span className="visually-hidden">{` ${passkey.name}`}</span>
               </Button>
             </Item>
@@ -49,7 +49,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
         </Items>
       )}
       <div>
-        <Button variant="secondary" pending={state.sending} onClick={add}>
+        <Button variant="secondary" pending={state.pending} onClick={add}>
           Add a passkey
         </Button>
       </div>

@@ -4,7 +4,7 @@ import { Navigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { profileQuery } from '../account/profile.ts'
 import { sessionQuery } from '../account/session.ts'
-import { composeAnew } from '../api/api.ts'
+import { adoptSignedInAccount } from '../api/api.ts'
 import { MembershipSection } from '../membership/MembershipSection.tsx'
 import { membershipQuery } from '../membership/queries.ts'
 import { asWritten } from '../ui/AsWritten.tsx'
@@ -28,7 +28,7 @@ export function Profile() {
   const session = useQuery(sessionQuery)
   if (session.data?.user === null) return <Navigate to="/membership/login" replace />
   return (
-    <div ref={page} className={styles['page']}>
+    <div ref={page} className={styles.page}>
       {session.data ? (
         <Account key={session.data.user.userId} userId={session.data.user.userId} />
       ) : session.isError ? (
@@ -41,8 +41,8 @@ export function Profile() {
 }
 
 /**
- * A browser keeps the very page that was left, and shows it again on Back: to whoever sits there by then. What it keeps
- * is blank, and is loaded anew.
+ * The back/forward cache may show this page to the next person at the browser: the page is blanked when it is left, and
+ * reloaded when it is restored.
  */
 function useKeptFromBack(page: { readonly current: HTMLElement | null }) {
   useEffect(() => {
@@ -63,10 +63,10 @@ function useKeptFromBack(page: { readonly current: HTMLElement | null }) {
 
 function Waiting() {
   return (
-    <div className={styles['waiting']} aria-busy="true">
+    <div className={styles.waiting} aria-busy="true">
       <h1>Your profile</h1>
       <p aria-live="polite">Loading your profile...</p>
-      <div className={styles['columns']}>
+      <div className={styles.columns}>
         <Skeleton height="20rem" />
         <Skeleton height="14rem" />
       </div>
@@ -77,7 +77,7 @@ function Waiting() {
 
 function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }) {
   return (
-    <div className={`${styles['waiting']} ${styles['narrow']}`}>
+    <div className={`${styles.waiting} ${styles.narrow}`}>
       <h1>Your profile</h1>
       <Notice kind="error" title="We could not load your profile." live>
         <p>Our server did not answer. Nothing is lost.</p>
@@ -90,9 +90,9 @@ function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }
 }
 
 function Account({ userId }: { userId: string }) {
-  useEffect(composeAnew, [])
+  useEffect(adoptSignedInAccount, [])
   const { data: profile, isError, isFetching, refetch } = useQuery(profileQuery(userId))
-  // It stands first: what is below it would move when it comes. Where it does not come at once, nothing waits for it.
+  // At the top, where it would move what is below it if it came later. The rest does not wait for it on failure.
   const membership = useQuery(membershipQuery(userId))
   if (isError && !profile) return <Unreachable retry={() => void refetch()} pending={isFetching} />
   if (!profile || (membership.isPending && membership.failureCount === 0)) return <Waiting />
@@ -101,31 +101,31 @@ function Account({ userId }: { userId: string }) {
 
 function Known({ profile, userId }: { profile: ProfileAnswer; userId: string }) {
   useEffect(() => {
-    // The heading that had the focus went with the waiting.
+    // The focused heading was removed with the loading state.
     if (document.activeElement === document.body) focusHeading()
   }, [])
   const { givenName, familyName } = profile
-  // What one logs in with: a new address is none before its code is given.
+  // The email to log in with: a new one counts once it is verified.
   const email = profile.formerEmail ?? profile.email
   const name = `${givenName} ${familyName}`.trim()
   return (
     <>
-      <header className={styles['head']}>
-        <span className={styles['initials']} aria-hidden="true">
+      <header className={styles.head}>
+        <span className={styles.initials} aria-hidden="true">
           {(givenName.slice(0, 1) + familyName.slice(0, 1)).toUpperCase() || '•'}
         </span>
-        <div className={styles['who']}>
+        <div className={styles.who}>
           <h1>{asWritten(name) || 'Your profile'}</h1>
-          <p className={styles['email']}>{email || profile.username}</p>
+          <p className={styles.email}>{email || profile.username}</p>
         </div>
       </header>
-      <div className={styles['columns']}>
-        <div className={styles['column']}>
+      <div className={styles.columns}>
+        <div className={styles.column}>
           <MembershipSection userId={userId} profile={profile} />
           <YourDetails profile={profile} />
           <ChangePassword email={email} />
         </div>
-        <div className={styles['column']}>
+        <div className={styles.column}>
           <SecondStep profile={profile} />
           <Passkeys passkeys={profile.passkeys} />
           <Devices devices={profile.devices} />

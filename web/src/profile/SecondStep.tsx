@@ -7,6 +7,7 @@ import { changeProfile } from '../account/profile.ts'
 import { TotpSetUp } from '../account/TotpSetUp.tsx'
 import { api } from '../api/api.ts'
 import { Form, MessageLine, Row } from '../forms/Form.tsx'
+import { useForm } from '../forms/use-form.ts'
 import { useSubmit } from '../forms/use-submit.ts'
 import { Button } from '../ui/Button.tsx'
 import { Inset, Item, Items, Section } from '../ui/Section.tsx'
@@ -22,7 +23,7 @@ const factors: { type: MfaType; name: string; detail: string }[] = [
   },
 ]
 
-/** What has to be true of the account before a factor can be turned on. */
+/** What a factor requires before it can be turned on. */
 function missingFor(type: MfaType, profile: Profile): string | undefined {
   if (type === 'SMS' && !profile.phoneNumberVerified) return 'Verify your phone number first.'
   if (type === 'EMAIL' && !profile.emailVerified) return 'Verify your email first.'
@@ -36,11 +37,11 @@ export function SecondStep({ profile }: { profile: Profile }) {
   const { enabled, preferred } = profile.mfa
 
   const set = (type: MfaType, on: boolean, first: boolean) =>
-    state.send(async () => {
+    state.submit(async () => {
       await changeProfile(queryClient, '/api/profile/mfa', { body: { type, enabled: on, preferred: first } })
     })
   const setUpTotp = () =>
-    state.send(async () => setSettingUp(await api('/api/profile/totp', { method: 'POST', answer: totpSetUp })))
+    state.submit(async () => setSettingUp(await api('/api/profile/totp', { method: 'POST', answer: totpSetUp })))
   const turnOn = (type: MfaType) => (type === 'TOTP' ? setUpTotp() : set(type, true, enabled.length === 0))
 
   return (
@@ -61,17 +62,17 @@ export function SecondStep({ profile }: { profile: Profile }) {
               detail={(!on && missing) || detail}
             >
               {on && preferred !== type && (
-                <Button variant="quiet" disabled={state.sending} onClick={() => set(type, true, true)}>
+                <Button variant="quiet" disabled={state.pending} onClick={() => set(type, true, true)}>
                   Ask first<span className="visually-hidden">{` (${name})`}</span>
                 </Button>
               )}
               {on ? (
-                <Button variant="quiet" disabled={state.sending} onClick={() => set(type, false, false)}>
+                <Button variant="quiet" disabled={state.pending} onClick={() => set(type, false, false)}>
                   Turn off<span className="visually-hidden">{` (${name})`}</span>
                 </Button>
               ) : (
                 !missing && (
-                  <Button variant="quiet" disabled={state.sending} onClick={() => turnOn(type)}>
+                  <Button variant="quiet" disabled={state.pending} onClick={() => turnOn(type)}>
                     <span>{type === 'TOTP' ? 'Set up' : 'Turn on'}</span>
                     <span className="visually-hidden">{` (${name})`}</span>
                   </Button>
@@ -86,7 +87,7 @@ export function SecondStep({ profile }: { profile: Profile }) {
           {...settingUp}
           onDone={() => {
             setSettingUp(null)
-            state.succeed('Your authenticator app is set up.')
+            state.showSuccess('Your authenticator app is set up.')
           }}
           onCancel={() => setSettingUp(null)}
         />
@@ -103,15 +104,15 @@ interface VerifyTotpProps {
 }
 
 function VerifyTotp({ secret, uri, onDone, onCancel }: VerifyTotpProps) {
-  const [code, setCode] = useState('')
-  const state = useSubmit('Something went wrong.')
+  const form = useForm(useState({ code: '' }), 'Something went wrong.')
+  const { code } = form.values
   const queryClient = useQueryClient()
   const verify = () => {
     if (code.trim() === '') {
-      state.refuse('Please check the marked fields.', { code: 'Enter the code that the app shows.' })
+      form.showError('Please check the marked fields.', { code: 'Enter the code that the app shows.' })
       return
     }
-    state.send(async () => {
+    form.submit(async () => {
       await changeProfile(queryClient, '/api/profile/totp/verify', { body: { code: code.trim() } })
       onDone()
     })
@@ -119,20 +120,18 @@ function VerifyTotp({ secret, uri, onDone, onCancel }: VerifyTotpProps) {
   return (
     <Inset>
       <TotpSetUp secret={secret} uri={uri} />
-      <Form state={state} onSubmit={verify}>
+      <Form message={form.message} onSubmit={verify}>
         <CodeField
+          {...form.field('code')}
           awaited
           label="Code from the app"
           hint="Six digits, others every 30 seconds. Is a right one refused? Let the phone set its clock by itself."
-          error={state.errors['code']}
-          value={code}
-          onChange={setCode}
         />
         <Row>
-          <Button type="submit" pending={state.sending}>
+          <Button type="submit" pending={form.pending}>
             Turn on
           </Button>
-          <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+          <Button variant="quiet" disabled={form.pending} onClick={onCancel}>
             Cancel
           </Button>
         </Row>

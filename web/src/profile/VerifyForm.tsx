@@ -6,13 +6,13 @@ import { sentText } from '../account/ConfirmForm.tsx'
 import { changeProfile } from '../account/profile.ts'
 import { api } from '../api/api.ts'
 import { Form, Row } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { Button } from '../ui/Button.tsx'
 import { Inset } from '../ui/Section.tsx'
 
 export type VerifiedAttribute = 'email' | 'phone_number'
 
-/** Sends a code; says where it went. */
+/** Sends a code, and returns the message about it. */
 export async function sendVerification(attribute: VerifiedAttribute): Promise<string> {
   const { delivery } = await api('/api/profile/verification', {
     method: 'POST',
@@ -24,23 +24,23 @@ export async function sendVerification(attribute: VerifiedAttribute): Promise<st
 
 interface VerifyFormProps {
   attribute: VerifiedAttribute
-  /** What is known of the code that is on its way. */
+  /** The message about the code that was sent. */
   sent: string
   onDone: () => void
   onCancel: () => void
 }
 
-/** Takes the code that proves an address or a number. */
+/** Verifies an email or a phone number by a code. */
 export function VerifyForm({ attribute, sent, onDone, onCancel }: VerifyFormProps) {
-  const [code, setCode] = useState('')
-  const state = useSubmit('Something went wrong.')
+  const form = useForm(useState({ code: '' }), 'Something went wrong.')
+  const { code } = form.values
   const queryClient = useQueryClient()
   const confirm = () => {
     if (code.trim() === '') {
-      state.refuse('Please check the marked fields.', { code: 'Enter the code that we sent you.' })
+      form.showError('Please check the marked fields.', { code: 'Enter the code that we sent you.' })
       return
     }
-    state.send(async () => {
+    form.submit(async () => {
       await changeProfile(queryClient, '/api/profile/verification/confirm', { body: { attribute, code: code.trim() } })
       onDone()
     })
@@ -48,20 +48,20 @@ export function VerifyForm({ attribute, sent, onDone, onCancel }: VerifyFormProp
   return (
     <Inset>
       <p>{sent}</p>
-      <Form state={state} onSubmit={confirm}>
-        <CodeField awaited error={state.errors['code']} value={code} onChange={setCode} />
+      <Form message={form.message} onSubmit={confirm}>
+        <CodeField {...form.field('code')} awaited />
         <Row>
-          <Button type="submit" pending={state.sending}>
+          <Button type="submit" pending={form.pending}>
             Verify
           </Button>
           <Button
             variant="quiet"
-            disabled={state.sending}
-            onClick={() => state.send(async () => state.succeed(await sendVerification(attribute)))}
+            disabled={form.pending}
+            onClick={() => form.submit(async () => form.showSuccess(await sendVerification(attribute)))}
           >
             Send a new code
           </Button>
-          <Button variant="quiet" disabled={state.sending} onClick={onCancel}>
+          <Button variant="quiet" disabled={form.pending} onClick={onCancel}>
             Later
           </Button>
         </Row>

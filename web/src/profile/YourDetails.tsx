@@ -9,7 +9,7 @@ import { Item, Items, Section } from '../ui/Section.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { sendVerification, type VerifiedAttribute, VerifyForm } from './VerifyForm.tsx'
 
-// What checks the fields comes with the form.
+// Imported together with its validation.
 const EditDetails = lazy(async () => ({ default: (await import('./EditDetails.tsx')).EditDetails }))
 
 const notSet = 'Not set'
@@ -21,21 +21,21 @@ export function YourDetails({ profile }: { profile: Profile }) {
   const { email, emailVerified, formerEmail, birthdate, phoneNumber, phoneNumberVerified, address } = profile
 
   const verify = (attribute: VerifiedAttribute) =>
-    state.send(async () => setVerifying({ attribute, sent: await sendVerification(attribute) }))
+    state.submit(async () => setVerifying({ attribute, sent: await sendVerification(attribute) }))
   const verifyForm = (attribute: VerifiedAttribute) =>
     verifying?.attribute === attribute && (
       <VerifyForm
         {...verifying}
         onDone={() => {
           setVerifying(null)
-          state.succeed(attribute === 'email' ? 'Your email is verified.' : 'Your phone number is verified.')
+          state.showSuccess(attribute === 'email' ? 'Your email is verified.' : 'Your phone number is verified.')
         }}
         onCancel={() => setVerifying(null)}
       />
     )
   const verifyButton = (attribute: VerifiedAttribute, label: string) =>
     verifying?.attribute !== attribute && (
-      <Button variant="quiet" disabled={state.sending} onClick={() => verify(attribute)}>
+      <Button variant="quiet" disabled={state.pending} onClick={() => verify(attribute)}>
         {label}
       </Button>
     )
@@ -49,7 +49,7 @@ export function YourDetails({ profile }: { profile: Profile }) {
             onCancel={() => setEditing(false)}
             onSaved={(newEmail) => {
               setEditing(false)
-              state.succeed('Your details are saved.')
+              state.showSuccess('Your details are saved.')
               if (newEmail)
                 setVerifying({
                   attribute: 'email',

@@ -7,7 +7,7 @@ export type ProfileValues = Pick<
   'email' | 'givenName' | 'familyName' | 'birthdate' | 'phoneNumber' | 'address'
 >
 
-/** Checks what was changed as the server will; what was left as it is, empty too, is not sent. */
+/** Validates the changes as the server will; unchanged values, empty ones too, are not sent. */
 export function readProfileChange(
   values: ProfileValues,
   before: ProfileValues,

@@ -1,11 +1,11 @@
 import type { Challenge } from '@robokids/contracts/proof'
 import { solveChallenge } from 'altcha-lib'
 
-/** How long this thread is kept busy at a time, where it is the page's own: shorter than a frame. */
+/** The length of a time slice on the main thread: shorter than a frame. */
 const sliceMs = 10
 
 const derived = async ({ cost, keyLength }: Challenge['parameters'], salt: Uint8Array, password: Uint8Array) => {
-  // Only on pages that came by https, and from this very machine. It works beside this thread.
+  // Available in secure contexts only; asynchronous.
   if (globalThis.crypto?.subtle) {
     const key = await crypto.subtle.importKey('raw', password as BufferSource, 'PBKDF2', false, ['deriveBits'])
     const how = { name: 'PBKDF2', hash: 'SHA-256', salt: salt as BufferSource, iterations: cost }
@@ -18,7 +18,7 @@ const derived = async ({ cost, keyLength }: Challenge['parameters'], salt: Uint8
   return pbkdf2(sha256, password, salt, { c: cost, dkLen: keyLength })
 }
 
-/** Solves a challenge, and lets whatever else this thread has to do come in between. */
+/** Solves a challenge in slices, so that other tasks can run in between. */
 export async function findSolution(challenge: Challenge): Promise<{ counter: number; derivedKey: string }> {
   let begun = performance.now()
   const solution = await solveChallenge({

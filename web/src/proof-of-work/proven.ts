@@ -1,10 +1,10 @@
 import type { ProofForm } from '@robokids/contracts/proof'
 import { api, ApiError, type Call } from '../api/api.ts'
 
-// Forms alone need it, and only once they are filled in.
+// Imported on demand: only forms need it.
 const loadProver = () => import('./prover.ts')
 
-/** A form is being filled in: its proof of work is to be ready when it is sent. */
+/** Called while a form is filled in, so that its proof of work is ready when it is sent. */
 export function prepareProof(form: ProofForm): void {
   loadProver().then(
     ({ prepare }) => void prepare(form),
@@ -12,13 +12,13 @@ export function prepareProof(form: ProofForm): void {
   )
 }
 
-/** As `api`, with the proof of work of a form. Whoever is signed in needs none. */
+/** Calls `api` with a form's proof of work. A signed-in user needs none. */
 export async function provenApi<T>(form: ProofForm, path: `/api/${string}`, call: Call<T>): Promise<T> {
   const prover = await loadProver().catch(() => undefined)
   return prover ? prover.sendProven(form, (headers) => api(path, { ...call, headers })) : api(path, call)
 }
 
-/** As `api`, for what asks for a proof only now and then: with a password it does while many log in. */
+/** Calls `api` for requests that need a proof only sometimes: sign-ins with a password do under load. */
 export async function provenWhereAsked<T>(form: ProofForm, path: `/api/${string}`, call: Call<T>): Promise<T> {
   try {
     return await api(path, call)

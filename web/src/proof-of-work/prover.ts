@@ -3,15 +3,15 @@ import { api, ApiError } from '../api/api.ts'
 import { proofChallenge } from './answers.ts'
 import { solve } from './solve.ts'
 
-// As the contracts have it, without what checks their other parts.
+// As in the contracts, whose module would import their schemas.
 const proofHeaderName: typeof proofHeader = 'x-proof'
 
-/** Less than the server lets a challenge live. What it does not take any more is solved anew all the same. */
+/** Shorter than the server's lifetime of a challenge. An expired one is solved again anyway. */
 const freshForMs = 15 * 60_000
 
 interface Ready {
   since: number
-  /** Null where none is needed, or none could be had: the answer to the request will tell. */
+  /** Null if none is needed, or none could be obtained: the request's response decides. */
   proof: Promise<string | null>
 }
 
@@ -26,7 +26,7 @@ async function ask(form: ProofForm): Promise<string | null> {
   }
 }
 
-/** Has a proof ready by the time that a form is sent. */
+/** Starts solving, so that a proof is ready when the form is sent. */
 export function prepare(form: ProofForm): Promise<string | null> {
   const known = ready.get(form)
   if (known && performance.now() - known.since < freshForMs) return known.proof
@@ -35,13 +35,13 @@ export function prepare(form: ProofForm): Promise<string | null> {
   return proof
 }
 
-/** Sends a request with its proof, and once more with another one where the server wants that: it was too old, perhaps. */
+/** Sends a request with its proof, and retries once with a new one if the server rejects it, as when it has expired. */
 export async function sendProven<T>(
   form: ProofForm,
   send: (headers: Record<string, string>) => Promise<T>,
 ): Promise<T> {
   let proof = await prepare(form)
-  // Each is taken once.
+  // Each is accepted once.
   ready.delete(form)
   for (let tries = 0; ; tries += 1) {
     try {

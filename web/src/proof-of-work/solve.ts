@@ -2,7 +2,7 @@ import type { Challenge, Proof } from '@robokids/contracts/proof'
 
 type Solution = Proof['solution']
 
-/** @throws where this browser has no workers, or not this one */
+/** @throws if the worker cannot be started */
 function solveBeside(challenge: Challenge): Promise<Solution> {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
   const solved = new Promise<Solution>((resolve, reject) => {
@@ -14,7 +14,7 @@ function solveBeside(challenge: Challenge): Promise<Solution> {
   return solved.finally(() => worker.terminate())
 }
 
-/** Solves a challenge beside the page, or in slices of the page's own time where there is no other: the header that says so. */
+/** Solves a challenge in a worker, or else in time slices on the main thread; returns the header. */
 export async function solve(challenge: Challenge): Promise<string> {
   let solution: Solution
   try {

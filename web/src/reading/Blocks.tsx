@@ -28,7 +28,7 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
   switch (block.kind) {
     case 'list':
       return (
-        <ul className={styles['list']}>
+        <ul className={styles.list}>
           {block.items.map((item, index) => (
             <li key={index}>
               <RichText text={item} />
@@ -38,7 +38,7 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
       )
     case 'steps':
       return (
-        <ol className={styles['steps']}>
+        <ol className={styles.steps}>
           {block.items.map((item, index) => (
             <li key={index}>
               <RichText text={item} />
@@ -48,14 +48,14 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
       )
     case 'phases':
       return (
-        <ol className={styles['phases']}>
+        <ol className={styles.phases}>
           {block.items.map(({ title, text, points }) => (
-            <li key={title} className={styles['phase']}>
+            <li key={title} className={styles.phase}>
               <h3>{title}</h3>
               <p>
                 <RichText text={text} />
               </p>
-              <ul className={styles['list']}>
+              <ul className={styles.list}>
                 {points.map((point, index) => (
                   <li key={index}>
                     <RichText text={point} />
@@ -68,7 +68,7 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
       )
     case 'note':
       return (
-        <div className={styles['note']}>
+        <div className={styles.note}>
           <Notice title={block.title}>
             <p>
               <RichText text={block.text} />
@@ -78,7 +78,7 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
       )
     case 'facts':
       return (
-        <dl className={styles['facts']}>
+        <dl className={styles.facts}>
           {block.items.map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
@@ -91,7 +91,7 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
       )
     case 'questions':
       return block.items.map(({ id, question, answer }) => (
-        <div key={id} className={styles['question']}>
+        <div key={id} className={styles.question}>
           <h3 id={id}>
             <a href={`#${id}`}>{question}</a>
           </h3>
@@ -106,7 +106,7 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
       return <Table {...block} />
     case 'picture':
       return (
-        <figure className={styles['picture']}>
+        <figure className={styles.picture}>
           <Drawing of={block.of} />
           <figcaption>
             <RichText text={block.caption} />
@@ -128,7 +128,7 @@ function OneBlock({ block, ownBlock }: Omit<BlocksProps, 'blocks'> & { block: Bl
 /** Its first column names the row; on a phone each row is a small list of its own, with the names as text, so that they are translated. */
 function Table({ caption, head, rows }: Extract<Block, { kind: 'table' }>) {
   return (
-    <table className={styles['table']}>
+    <table className={styles.table}>
       <caption>{caption}</caption>
       <thead>
         <tr>

@@ -5,41 +5,41 @@ import type { PlaceCard, Card } from './blocks.ts'
 import styles from './Cards.module.css'
 import { OutsideLink } from './OutsideLink.tsx'
 
-/** Articles, guides and places: each card is one link, wherever it is pressed. */
+/** Cards for articles, guides and places: the whole card is a link. */
 export function Cards({ cards }: { cards: readonly (Card | PlaceCard)[] }) {
   return (
-    <ul className={styles['cards']}>
+    <ul className={styles.cards}>
       {cards.map((card) => (
-        <li key={card.id} className={styles['card']}>
-          <div className={styles['picture']}>
+        <li key={card.id} className={styles.card}>
+          <div className={styles.picture}>
             <Drawing of={card.picture} />
           </div>
-          <div className={styles['words']}>
+          <div className={styles.words}>
             {'category' in card && (
-              <p className={styles['meta']}>
+              <p className={styles.meta}>
                 {card.category}
                 {card.date && (
                   <span>
                     {' · '}
-                    {/* The weekday would take a second line in a narrow card, and says nothing here. */}
+                    {/* Without the weekday, which would take a second line in a narrow card. */}
                     <time dateTime={card.date}>{formatDay(card.date)}</time>
                   </span>
                 )}
               </p>
             )}
-            <h3 className={styles['title']}>
+            <h3>
               {isOutside(card.link) ? (
-                <OutsideLink href={card.link} className={styles['cover']}>
+                <OutsideLink href={card.link} className={styles.cover}>
                   {card.title}
                 </OutsideLink>
               ) : (
-                <Link to={card.link} className={styles['cover']}>
+                <Link to={card.link} className={styles.cover}>
                   {card.title}
                 </Link>
               )}
             </h3>
-            <p className={styles['snippet']}>{card.snippet}</p>
-            <p className={styles['go']} aria-hidden="true">{`${action(card)} →`}</p>
+            <p className={styles.snippet}>{card.snippet}</p>
+            <p className={styles.go} aria-hidden="true">{`${action(card)} →`}</p>
           </div>
         </li>
       ))}

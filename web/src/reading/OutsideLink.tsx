@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** To another site: in a new tab that knows nothing of ours. */
+/** A link to another site, in a new tab without access to ours. */
 export function OutsideLink({
   href,
   className,

@@ -5,10 +5,16 @@ import type { DrawingName } from '../ui/drawing-names.ts'
 import type { Place, Priced, Text } from './text.ts'
 import type { Wiring } from './wiring.ts'
 
+/** A sketch's lines in pieces, each with the class of its colour. */
+export type SketchLines = readonly (readonly (readonly [
+  text: string,
+  kind?: 'keyword' | 'function' | 'string' | 'number' | 'comment',
+])[])[]
+
 export interface Sketch {
   /** Its file's name, as a parent saves it. */
   name: string
-  lines: readonly (readonly (readonly [text: string, kind?: string])[])[]
+  lines: SketchLines
 }
 
 /** A text alone is a paragraph. */
@@ -21,28 +27,28 @@ export type Block =
   | { kind: 'note'; title?: string; text: Text }
   /** Names and what belongs to them. */
   | { kind: 'facts'; items: readonly (readonly [name: string, value: Text])[] }
-  /** What is asked, each with an anchor of its own. */
+  /** Questions, each with an anchor. */
   | { kind: 'questions'; items: readonly { id: string; question: string; answer: readonly Text[] }[] }
   | { kind: 'table'; caption: string; head: readonly string[]; rows: readonly (readonly Text[])[] }
   | { kind: 'picture'; of: DrawingName; caption: Text }
   | { kind: 'cards'; cards: readonly (Card | PlaceCard)[] }
   | OwnBlock
 
-/** What few pages have, and only their screens load. */
+/** Blocks that few pages have, and only those import. */
 export type OwnBlock = GuideBlock | { kind: 'message-form' }
 
 type GuideBlock =
   | { kind: 'sketch'; sketch: Sketch }
   | { kind: 'wiring'; wiring: Wiring }
-  /** Symptoms, each with what helps. */
+  /** Symptoms with their remedies. */
   | { kind: 'troubles'; items: readonly { symptom: string; help: Text }[] }
 
-/** A card that leads to no article: a person's page, or another site. */
+/** A card that links to something other than an article: a person's page, or another site. */
 export interface PlaceCard {
   id: string
   title: string
   snippet: string
-  /** What pressing it does, in words. */
+  /** The text of its link. */
   action: string
   link: PagePath | `https://${string}`
   picture: DrawingName
@@ -66,7 +72,7 @@ export interface Content {
   date?: readonly [word: 'Published' | 'Effective', date: string]
   picture: DrawingName
   accent?: Accent
-  /** The page that it belongs to. */
+  /** The parent page. */
   parent?: { to: PagePath; text: string }
   /** Before the first heading. */
   opening?: readonly Block[]
@@ -79,11 +85,11 @@ export interface Content {
   numbered?: boolean
   /** Shows the prices that its texts name. */
   showPrice?: (of: Priced) => ReactNode
-  /** What to do after reading; the first is the main one. */
+  /** The next steps; the first is the main one. */
   next?: readonly { to: Place; text: string }[]
 }
 
-/** An article or a guide, as the lists show it. */
+/** An article or a guide in a list. */
 export interface Card {
   id: string
   title: string

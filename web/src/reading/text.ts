@@ -1,24 +1,24 @@
 import type { LevelClassType } from '@robokids/contracts/enrollment'
 import type { PagePath } from '@robokids/contracts/pages'
 
-/** A page of this site; `/guides` leads on to the hub. */
+/** A page of this site; `/guides` redirects to the hub. */
 export type Place = PagePath | '/guides'
 
 export type Priced = LevelClassType | 'membership'
 
-/** A piece of a sentence: plain words, or what stands out of them. */
+/** A part of a sentence: plain text, or marked up. */
 export type Inline =
   | string
   | { strong: string }
-  /** What one types, or reads on a part: `HIGH`, `IN1`. */
+  /** Code, or a label on a part: `HIGH`, `IN1`. */
   | { code: string }
   /** A page of this site, or with `#` a section of the same page. */
   | { to: Place | '/waiver.pdf' | `#${string}`; text: string }
-  /** A letter to us. */
+  /** A mail to us. */
   | { mail: string }
   /** Another site; it opens in a new tab. */
   | { href: string; text: string }
-  /** A price as the server has it now: a level's, or a membership's by the month and by the year. */
+  /** A current price from the server: a level's, or a membership's per month and per year. */
   | { priceOf: Priced }
 
 export type Text = string | readonly Inline[]

@@ -9,7 +9,7 @@ type Column = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j'
 /** `c9`: column c, row 9. `+15` and `-15`: the red and the blue rail on the left, beside row 15. */
 export type Hole = `${Column | '+' | '-'}${number}`
 
-/** Where a wire can end: on the board's header, in the breadboard, or on a part. */
+/** The end of a wire: a pin of the board, a hole of the breadboard, or a terminal of a part. */
 export type Terminal =
   | `board.${string}`
   | `hole.${Hole}`
@@ -36,11 +36,11 @@ export type Part =
   | { kind: 'battery'; cells: number }
   | { kind: 'servo' }
 
-/** What is built, step by step: the drawing and the words are made from the same steps. */
+/** A circuit's building steps, from which both the drawing and the text are made. */
 export interface Wiring {
   /** The drawing's name: `web/drawings/wiring-<id>.svg`. */
   id: string
-  /** What the drawing shows, for those who do not see it. */
+  /** The alternative text of the drawing. */
   title: string
   steps: readonly {
     text: Text

@@ -1,6 +1,6 @@
 import { FileButton } from '../ui/FileButton.tsx'
 
-/** The same entry as in the confirmation's email: a phone opens it in its calendar, a computer keeps it as a file. */
+/** The same calendar entry as in the confirmation mail: phones open it in their calendar, computers download it. */
 export function AddToCalendar({ registrationId }: { registrationId: string }) {
   return (
     <FileButton

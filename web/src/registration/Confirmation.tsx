@@ -26,21 +26,24 @@ import { Details } from '../ui/Details.tsx'
 import { Drawing } from '../ui/Drawing.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { AddToCalendar } from './AddToCalendar.tsx'
-import { noteBeingPaid } from './draft.ts'
+import { recordPaymentStarted } from './draft.ts'
 import { DisputedNotice, EndedOutcome } from './Outcome.tsx'
 import { type RegistrationRecord, recordOfSearch, recordOfView, savedRecord, saveSessionRecord } from './record.ts'
 import { classRow, familyRows, startRow } from './registration-rows.tsx'
 import { useRegistration } from './use-registration.ts'
 
-/** What is paid is the server's to say; without a reference to ask it about, the page shows what it was given. */
+/** The server says what is paid; without a reference the page shows the record that it was given. */
 export function Confirmation() {
+  // The page has two addresses.
   const search = useSearch({ strict: false })
   const [saved] = useState(savedRecord)
   const record = saved ?? recordOfSearch(search)
-  const reference = search['reference'] || record?.registrationId
+  const reference = search.reference || record?.registrationId
   if (reference)
-    return <Checked reference={reference} saved={record?.registrationId === reference ? record : undefined} />
-  if (record) return <AsGiven record={record} />
+    return (
+      <ConfirmationLoader reference={reference} saved={record?.registrationId === reference ? record : undefined} />
+    )
+  if (record) return <UnverifiedConfirmation record={record} />
   return <NoData />
 }
 
@@ -55,15 +58,15 @@ function NoData() {
   )
 }
 
-/** Nothing is known of a payment here, nor of a registration: a link can say whatever its writer likes. */
-function AsGiven({ record }: { record: RegistrationRecord }) {
+/** The record is unverified: anyone can write such a link. */
+function UnverifiedConfirmation({ record }: { record: RegistrationRecord }) {
   const [given] = useState(record)
   useEffect(() => {
-    // What has no email cannot be signed for.
+    // Without an email it cannot be signed.
     if (given.email !== '') saveSessionRecord({ ...given, timestamp: new Date().toISOString() })
   }, [given])
   return (
-    // The heading is the specified one all the same.
+    // The heading is specified.
     <StatusPage step="register" title="You're Registered">
       <Notice title="We have not checked these details.">
         <p>
@@ -91,7 +94,7 @@ function RecordCard({ record, startTime }: { record: RegistrationRecord; startTi
   )
 }
 
-function Checked({ reference, saved }: { reference: string; saved: RegistrationRecord | undefined }) {
+function ConfirmationLoader({ reference, saved }: { reference: string; saved: RegistrationRecord | undefined }) {
   const watched = useRegistration(reference, { paid: true })
   switch (watched.state) {
     case 'loading':
@@ -112,11 +115,15 @@ function Checked({ reference, saved }: { reference: string; saved: RegistrationR
         </StatusPage>
       )
     case 'known':
-      return <Told view={watched.view} />
+      return <ConfirmationDetails view={watched.view} />
   }
 }
 
-function MoneyBack({ standing: { refunded, returned } }: { standing: Extract<DisplayStatus, { kind: 'registered' }> }) {
+function MoneyBack({
+  displayStatus: { refunded, returned },
+}: {
+  displayStatus: Extract<DisplayStatus, { kind: 'registered' }>
+}) {
   const verb = ({ state }: RefundProgress) => (state === 'done' ? 'went back' : 'is on its way back')
   return (
     <>
@@ -133,7 +140,7 @@ const picturesOf = (classType: string) =>
     ? { picture: <LevelRobot classType={classType} />, accent: levels[classType].accent }
     : { picture: <Drawing of="class-scene" /> }
 
-/** From the payment to the first class. */
+/** The steps from the payment to the first class. */
 function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: RegistrationView): NextStep[] {
   const signed = waiverSignedAt !== null
   const to = address.city === '' ? '' : ` to ${address.city}, ${address.state}`
@@ -160,8 +167,8 @@ function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: R
   ]
 }
 
-function Told({ view }: { view: RegistrationView }) {
-  const standing = toDisplayStatus(view)
+function ConfirmationDetails({ view }: { view: RegistrationView }) {
+  const displayStatus = toDisplayStatus(view)
   const record = recordOfView(view)
   const details = <RecordCard record={record} startTime={view.startTime} />
   const search = { reference: view.registrationId }
@@ -174,29 +181,29 @@ function Told({ view }: { view: RegistrationView }) {
   )
 
   useEffect(() => {
-    // The waiver page reads it; once the waiver is signed it has been removed for good.
+    // The record for the waiver page, which is removed once the waiver is signed.
     if (view.status === 'confirmed') saveSessionRecord(recordOfView(view))
-    noteBeingPaid(view.registrationId)
+    recordPaymentStarted(view.registrationId)
   }, [view])
 
-  if (isEnded(standing)) {
+  if (isEnded(displayStatus)) {
     return (
-      <StatusPage step="pay" title={endedTitle(standing)}>
-        <EndedOutcome view={view} standing={standing} />
+      <StatusPage step="pay" title={endedTitle(displayStatus)}>
+        <EndedOutcome view={view} displayStatus={displayStatus} />
         {details}
       </StatusPage>
     )
   }
-  switch (standing.kind) {
+  switch (displayStatus.kind) {
     case 'registered': {
       const signed = view.waiverSignedAt !== null
-      const { disputed } = standing
+      const { disputed } = displayStatus
       const facts = (
         <>
           {view.checkout?.receiptNumber && (
             <p>{`${formatMoney(view.checkout)} paid, receipt ${view.checkout.receiptNumber}.`}</p>
           )}
-          <MoneyBack standing={standing} />
+          <MoneyBack displayStatus={displayStatus} />
           {view.checkout?.disputes.map((dispute, index) => (
             <p key={index}>{disputeText(dispute)}</p>
           ))}
@@ -262,11 +269,11 @@ function Told({ view }: { view: RegistrationView }) {
         </StatusPage>
       )
     case 'awaiting':
-      if (standing.lastDecline) {
+      if (displayStatus.lastDecline) {
         return (
           <StatusPage step="pay" title="Your payment did not go through">
             <Notice kind="error" title="Your card was declined, and nothing was charged." live>
-              <p>{`${standing.lastDecline} You can try again, with this card or another one.`}</p>
+              <p>{`${displayStatus.lastDecline} You can try again, with this card or another one.`}</p>
             </Notice>
             {toPayment}
             {details}

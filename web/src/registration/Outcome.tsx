@@ -39,7 +39,7 @@ function expiredText({ charged, refund }: Extract<DisplayStatus, { kind: 'expire
   return charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'
 }
 
-/** While the bank looks into the payment of a registration that keeps its seat. */
+/** The payment is disputed; the registration keeps its seat. */
 export function DisputedNotice({ children }: { children?: ReactNode }) {
   return (
     <Notice title={disputedNote.title} live>
@@ -51,19 +51,19 @@ export function DisputedNotice({ children }: { children?: ReactNode }) {
 
 interface EndedOutcomeProps {
   view: RegistrationView
-  standing: EndedStatus
-  /** Another way on from an expired one, above the way back to the form. */
+  displayStatus: EndedStatus
+  /** Further actions for an expired registration, above the link to the form. */
   children?: ReactNode
 }
 
-export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
+export function EndedOutcome({ view, displayStatus, children }: EndedOutcomeProps) {
   const record = recordOfView(view)
-  switch (standing.kind) {
+  switch (displayStatus.kind) {
     case 'rejected':
       return (
         <>
-          <Notice title={refundText(standing.refund).title} live>
-            <p>{`${whyRejected[standing.reason ?? 'class_full']} We are sorry. ${refundText(standing.refund).detail}`}</p>
+          <Notice title={refundText(displayStatus.refund).title} live>
+            <p>{`${whyRejected[displayStatus.reason ?? 'class_full']} We are sorry. ${refundText(displayStatus.refund).detail}`}</p>
           </Notice>
           <Actions>
             <StartAgain record={record}>Choose another date</StartAgain>
@@ -76,7 +76,7 @@ export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
     case 'expired':
       return (
         <>
-          <Notice title={expiredText(standing)} live>
+          <Notice title={expiredText(displayStatus)} live>
             <p>
               A seat is held for a while only, so that other families get a chance. This one was let go. Your details
               are kept.
@@ -98,7 +98,7 @@ export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
     case 'returning':
       return (
         <>
-          <Notice title={returningText(standing)} live>
+          <Notice title={returningText(displayStatus)} live>
             <p>
               With it this registration ends: there is nothing to sign, and no kit is shipped. You do not need to do
               anything.
@@ -115,10 +115,12 @@ export function EndedOutcome({ view, standing, children }: EndedOutcomeProps) {
       return (
         <>
           <Notice
-            title={standing.refund ? refundText(standing.refund).title : 'There is no seat held for it any more.'}
+            title={
+              displayStatus.refund ? refundText(displayStatus.refund).title : 'There is no seat held for it any more.'
+            }
             live
           >
-            {standing.refund && <p>{refundText(standing.refund).detail}</p>}
+            {displayStatus.refund && <p>{refundText(displayStatus.refund).detail}</p>}
           </Notice>
           <Actions>
             <StartAgain record={record}>Register again</StartAgain>

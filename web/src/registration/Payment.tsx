@@ -6,7 +6,7 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
-import { ApiError } from '../api/api.ts'
+import { isRefusal } from '../api/refusals.ts'
 import { HoldNote } from '../checkout/HoldNote.tsx'
 import { LongWait } from '../checkout/LongWait.tsx'
 import { PayBar } from '../checkout/PayBar.tsx'
@@ -18,6 +18,7 @@ import { offerOf, totalOf } from '../classes/class-offer.ts'
 import { timeOfReader } from '../classes/class-time.ts'
 import { classesQuery } from '../classes/classes-query.ts'
 import { isLevel } from '../classes/level-looks.ts'
+import { useSubmit } from '../forms/use-submit.ts'
 import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -34,14 +35,14 @@ import { StartAgain } from './StartAgain.tsx'
 import { registrationQuery, useRegistration } from './use-registration.ts'
 
 export function Payment() {
-  const search = useSearch({ strict: false })
+  const search = useSearch({ from: '/robokids-payment' })
   const [saved] = useState(savedRecord)
-  const reference = search['reference'] || saved?.registrationId
+  const reference = search.reference || saved?.registrationId
   if (reference) return <PaymentOf reference={reference} />
   return saved ? <PaymentOfRecord record={saved} /> : <NothingSaved />
 }
 
-/** Of what this browser remembers without a reference to ask about: whether it is paid, nobody can tell here. */
+/** A stored record without a reference: whether it is paid is unknown. */
 function PaymentOfRecord({ record }: { record: RegistrationRecord }) {
   const { classType } = record
   const classes = useQuery(classesQuery)
@@ -68,7 +69,7 @@ function PaymentOfRecord({ record }: { record: RegistrationRecord }) {
 
 function Due({ children }: { children: string }) {
   return (
-    <p className={styles['due']}>
+    <p className={styles.due}>
       <span>To pay</span>
       <strong>{children}</strong>
     </p>
@@ -108,17 +109,17 @@ function PaymentOf({ reference }: { reference: string }) {
 }
 
 function PaymentFor({ view }: { view: RegistrationView }) {
-  const standing = toDisplayStatus(view)
+  const displayStatus = toDisplayStatus(view)
   const summary = (
     <Details
       rows={[...familyRows(recordOfView(view)), startRow(view.startDate, view.startTime), classRow(view.classType)]}
     />
   )
-  if (isEnded(standing)) {
-    const again = standing.kind === 'expired'
+  if (isEnded(displayStatus)) {
+    const again = displayStatus.kind === 'expired'
     return (
-      <StatusPage step="pay" title={endedTitle(standing)}>
-        <EndedOutcome view={view} standing={standing}>
+      <StatusPage step="pay" title={endedTitle(displayStatus)}>
+        <EndedOutcome view={view} displayStatus={displayStatus}>
           {again && (
             <Payable view={view} lastDecline={null}>
               {summary}
@@ -129,8 +130,8 @@ function PaymentFor({ view }: { view: RegistrationView }) {
       </StatusPage>
     )
   }
-  if (standing.kind === 'registered' || standing.kind === 'processing') {
-    const paid = standing.kind === 'registered'
+  if (displayStatus.kind === 'registered' || displayStatus.kind === 'processing') {
+    const paid = displayStatus.kind === 'registered'
     return (
       <StatusPage
         step={paid ? 'waiver' : 'pay'}
@@ -155,14 +156,14 @@ function PaymentFor({ view }: { view: RegistrationView }) {
   }
   return (
     <StatusPage step="pay" title="Pay for your seat">
-      <Payable view={view} lastDecline={standing.kind === 'awaiting' ? standing.lastDecline : null}>
+      <Payable view={view} lastDecline={displayStatus.kind === 'awaiting' ? displayStatus.lastDecline : null}>
         {summary}
       </Payable>
     </StatusPage>
   )
 }
 
-/** What is agreed to by paying: frozen in a checkout that is open; the price of the day where a new one is made. */
+/** The terms that paying agrees to: those of an open checkout, or else the current price. */
 function useTerms({ checkout, classType, startDate, children }: RegistrationView): AgreementTerms | undefined {
   const classes = useQuery(classesQuery)
   const level = classType === 'membership' ? undefined : classType
@@ -196,19 +197,14 @@ function Payable({
   const due = terms && { amount: terms.dueNow, currency: terms.currency }
   const queryClient = useQueryClient()
   const { leaving, leaveFor } = useExternalRedirect()
-  const [sending, setSending] = useState(false)
-  const [alert, setAlert] = useState<string | null>(null)
+  const { pending, message, showError, clear, submit } = useSubmit('Something went wrong. Please try again.')
   const [full, setFull] = useState<string | null>(null)
   const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms | undefined } | null>(null)
   const payButton = useRef<HTMLButtonElement>(null)
-  const underWay = useRef(false)
   const record = recordOfView(view)
   const { registrationId } = view
 
-  const pay = async (agreed: AgreementTerms | undefined) => {
-    if (underWay.current || leaving) return
-    underWay.current = true
-    setSending(true)
+  const startCheckout = async (agreed: AgreementTerms | undefined) => {
     try {
       const { checkoutUrl } = await provenApi(
         'payment',
@@ -224,14 +220,14 @@ function Payable({
     } catch (error) {
       const way = wayOnFrom(error)
       if (way) setRefused({ way, agreed })
-      else if (error instanceof ApiError && error.code === 'class_full') setFull(error.message)
-      else setAlert(registrationAlert(error))
+      else if (isRefusal(error, 'class_full')) setFull(error.message)
+      else showError(registrationAlert(error))
       void queryClient.invalidateQueries(registrationQuery(registrationId))
       void queryClient.invalidateQueries(classesQuery)
-    } finally {
-      underWay.current = false
-      setSending(false)
     }
+  }
+  const pay = (agreed: AgreementTerms | undefined) => {
+    if (!leaving) submit(() => startCheckout(agreed))
   }
 
   return (
@@ -258,9 +254,9 @@ function Payable({
         </>
       ) : (
         <>
-          <div className={styles['notes']}>
+          <div className={styles.notes}>
             <HoldNote />
-            <p className={styles['aside']}>Nothing has been charged yet. You confirm the payment on the card page.</p>
+            <p className={styles.aside}>Nothing has been charged yet. You confirm the payment on the card page.</p>
           </div>
           <PayBar
             total={
@@ -274,24 +270,24 @@ function Payable({
               ref={payButton}
               onPointerEnter={() => prepareProof('payment')}
               onFocus={() => prepareProof('payment')}
-              onClick={() => void pay(terms)}
-              pending={sending || leaving}
+              onClick={() => pay(terms)}
+              pending={pending || leaving}
             >{`${view.status === 'expired' ? 'Hold a seat again and pay' : 'Pay'} ${due ? formatMoney(due) : ''} by card`}</Button>
           </PayBar>
         </>
       )}
-      <Alert message={alert} onClose={() => setAlert(null)} />
+      <Alert message={message?.text ?? null} onClose={clear} />
       <WayOn
         from="payment"
         wayOn={refused?.way ?? null}
         agreed={refused?.agreed}
         onAgree={(now) => {
           setRefused(null)
-          void pay(now)
+          pay(now)
         }}
         onClose={() => {
           setRefused(null)
-          // After the dialog has given the focus back: the button was disabled when it took it.
+          // After the dialog has returned the focus: the button was disabled when the dialog opened.
           setTimeout(() => payButton.current?.focus())
         }}
       />

@@ -17,7 +17,7 @@ import { forgetRecords, readSessionRecord } from './record.ts'
 import { rowOf, startRow } from './registration-rows.tsx'
 import { useRegistration } from './use-registration.ts'
 
-/** How long after the print dialog the saved data goes and the page leads home. */
+/** How long after the print dialog the saved data is cleared and the page leads home. */
 const closeAfterMs = 1_000
 
 function savedReceipt(): ReceiptRecord | undefined {
@@ -28,9 +28,9 @@ function savedReceipt(): ReceiptRecord | undefined {
 }
 
 export function Receipt() {
-  const search = useSearch({ strict: false })
+  const search = useSearch({ from: '/robokids/receipt' })
   const [saved] = useState(savedReceipt)
-  const reference = search['reference'] || saved?.registrationId || null
+  const reference = search.reference || saved?.registrationId || null
   const own = saved?.registrationId === reference || !reference ? saved : undefined
   const watched = useRegistration(reference)
   const view = watched.state === 'known' ? watched.view : undefined
@@ -45,7 +45,7 @@ function keptOf({ childName, childAge, siblings, address1, address2, zip, ...res
   return { ...rest, children, addressLine1: address1, addressLine2: address2, zipCode: zip }
 }
 
-/** Without saved data there is no receipt, and nothing to say about it. */
+/** Without saved data there is no receipt: leads to the form. */
 function BackToForm() {
   const navigate = useNavigate()
   useEffect(() => {
@@ -54,10 +54,10 @@ function BackToForm() {
   return null
 }
 
-/** Where the way has come to: nothing that comes after a payment which went back. */
-function stepOf(standing: DisplayStatus | undefined, signed: boolean) {
-  if (!standing) return 'kit'
-  if (standing.kind !== 'registered' || standing.disputed) return 'pay'
+/** The current step: none after the payment if it was refunded. */
+function stepOf(displayStatus: DisplayStatus | undefined, signed: boolean) {
+  if (!displayStatus) return 'kit'
+  if (displayStatus.kind !== 'registered' || displayStatus.disputed) return 'pay'
   return signed ? 'kit' : 'waiver'
 }
 
@@ -66,7 +66,7 @@ interface PaperProps {
   view: RegistrationView | undefined
 }
 
-/** At least one of them is there. */
+/** At least one is defined. */
 function Paper({ kept, view }: PaperProps) {
   const navigate = useNavigate()
   const closing = useRef(false)
@@ -79,7 +79,7 @@ function Paper({ kept, view }: PaperProps) {
       forgetDraft()
       void navigate({ to: '/' })
     }
-    // Not as soon as it was asked for: a phone draws the sheet while its dialog is open, and does not wait for it.
+    // Not right away: phones render the page while the print dialog is open, and `print()` returns at once.
     const afterPrint = () => {
       clearTimeout(timer)
       if (closing.current) timer = setTimeout(close, closeAfterMs)
@@ -92,7 +92,7 @@ function Paper({ kept, view }: PaperProps) {
   }, [navigate])
 
   const downloadAndClose = () => {
-    // Browsers inside other apps cannot: what nobody could keep stays.
+    // In-app browsers cannot print: then the data is kept.
     if (!('print' in window)) {
       setUnprintable(true)
       return
@@ -101,14 +101,14 @@ function Paper({ kept, view }: PaperProps) {
     window.print()
   }
 
-  const standing = view && toDisplayStatus(view)
+  const displayStatus = view && toDisplayStatus(view)
   const note = view && receiptNote(view)
-  // Of what is not paid there is none.
+  // There is no receipt for an unpaid registration.
   const file = view?.checkout?.paidAt ? (`/api/registrations/${view.registrationId}/receipt.pdf` as const) : undefined
   return (
-    <StatusPage step={stepOf(standing, view?.waiverSignedAt !== null)} title="Receipt">
-      <Card className={styles['paper'] ?? ''}>
-        <p className={styles['from']}>{receiptTitle}</p>
+    <StatusPage step={stepOf(displayStatus, view?.waiverSignedAt !== null)} title="Receipt">
+      <Card className={styles.paper ?? ''}>
+        <p className={styles.from}>{receiptTitle}</p>
         <Details
           rows={receiptDetails(view, kept, isolate).map((detail) =>
             detail[0] === startName && view ? startRow(view.startDate, view.startTime) : rowOf(detail),
@@ -116,7 +116,7 @@ function Paper({ kept, view }: PaperProps) {
         />
       </Card>
       {note && (
-        <Notice title={note.title} live={standing?.kind === 'registered'}>
+        <Notice title={note.title} live={displayStatus?.kind === 'registered'}>
           <p>{note.text}</p>
         </Notice>
       )}
@@ -141,7 +141,7 @@ function Paper({ kept, view }: PaperProps) {
         <Button variant={file ? 'secondary' : 'primary'} onClick={downloadAndClose}>
           Download & Close
         </Button>
-        <p className={styles['aside']}>
+        <p className={styles.aside}>
           {file
             ? '“Download & Close” opens the print dialog. This page then closes and forgets your data.'
             : 'In the print dialog, choose “Save as PDF” to keep a copy. This page then closes and forgets your data.'}

@@ -22,12 +22,12 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
   const content = signUpContent[classType]
   const classes = useQuery(classesQuery)
   const offer = classes.data && offerOf(classes.data, classType)
-  // What is shown stays when it cannot be asked again.
+  // A failed refetch keeps the current data.
   const failed = classes.isError && !classes.data
 
   return (
-    <div className={styles['page']} data-accent={levels[classType].accent}>
-      <header className={styles['head']}>
+    <div className={styles.page} data-accent={levels[classType].accent}>
+      <header className={styles.head}>
         <Steps current="register" />
         <h1>{offer?.title ?? openingLevels[classType].title}</h1>
         <Facts
@@ -50,15 +50,15 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
           </Notice>
         )}
       </header>
-      <div className={styles['columns']}>
-        <section className={styles['form']} aria-labelledby="register-heading">
+      <div className={styles.columns}>
+        <section className={styles.form} aria-labelledby="register-heading">
           <h2 id="register-heading">Register your child</h2>
           <SignUpForm classType={classType} offer={offer} failed={failed} />
         </section>
-        <div className={styles['pictures']}>
+        <div className={styles.pictures}>
           <SignUpSlideshows classType={classType} />
         </div>
-        <div className={styles['about']}>
+        <div className={styles.about}>
           <About classType={classType} level={offer ?? openingLevels[classType]} />
         </div>
       </div>
@@ -74,7 +74,7 @@ interface FactProps {
 
 function Fact({ name, className, children }: FactProps) {
   return (
-    <div className={styles['fact']}>
+    <div className={styles.fact}>
       <dt>{name}</dt>
       <dd className={className}>{children}</dd>
     </div>
@@ -88,9 +88,9 @@ interface FactsProps {
   programLength: string
 }
 
-/** The price, how long it goes on, the box and the way on; the dates with the seats left come next: before anything else is asked. */
+/** The price, the length, the kit and the link to the form; the dates with their seats follow before any other field. */
 function Facts({ content, offer, failed, programLength }: FactsProps) {
-  // What comes has the same room kept for it, so that nothing below moves.
+  // The space is reserved, so that nothing below moves.
   const waiting = failed ? (
     'Not loaded'
   ) : (
@@ -100,15 +100,15 @@ function Facts({ content, offer, failed, programLength }: FactsProps) {
     </>
   )
   return (
-    <dl className={styles['facts']} aria-busy={!offer && !failed}>
-      <Fact name="Price" className={styles['priceRoom']}>
+    <dl className={styles.facts} aria-busy={!offer && !failed}>
+      <Fact name="Price" className={styles.priceRoom}>
         {offer ? (
           <>
-            <strong className={styles['price']}>{formatMoney(offer.price, true)}</strong>{' '}
+            <strong className={styles.price}>{formatMoney(offer.price, true)}</strong>{' '}
             <span>a child, everything included</span>
             {offer.siblingJoinsFree ? (
               <span
-                className={styles['promotion']}
+                className={styles.promotion}
               >{`A sibling joins free${offer.promotionLastDay ? ` until ${formatShortClassDate(offer.promotionLastDay)}` : ''}`}</span>
             ) : (
               <span>The kit and its shipping are in it.</span>
@@ -137,43 +137,41 @@ function About({ classType, level }: AboutProps) {
   const content = signUpContent[classType]
   return (
     <>
-      <section aria-labelledby="about-heading" className={styles['part']}>
+      <section aria-labelledby="about-heading" className={styles.part}>
         <h2 id="about-heading">About this class</h2>
         <p>{level.description}</p>
-        <ul className={styles['marks']}>
+        <ul className={styles.marks}>
           <li>{`Recommended ages: ${level.recommendedAges.from} to ${level.recommendedAges.to}`}</li>
           <li>{`Program: ${level.programLength}`}</li>
           <li>Groups of 5 to 10 students</li>
         </ul>
-        <p className={styles['small']}>
-          Our classes together are made for ages 7 to 16; children from 5 up can register.
-        </p>
+        <p className={styles.small}>Our classes together are made for ages 7 to 16; children from 5 up can register.</p>
       </section>
-      <section aria-labelledby="learn-heading" className={styles['part']}>
+      <section aria-labelledby="learn-heading" className={styles.part}>
         <h3 id="learn-heading">What your child will do</h3>
-        <ul className={styles['list']}>
+        <ul className={styles.list}>
           {content.learn.map((item) => (
             <li key={item}>{item}</li>
           ))}
         </ul>
       </section>
-      <section aria-labelledby="box-heading" className={styles['part']}>
+      <section aria-labelledby="box-heading" className={styles.part}>
         <h3 id="box-heading">In the box</h3>
-        <ul className={styles['list']}>
+        <ul className={styles.list}>
           {content.box.map((item) => (
             <li key={item}>{item}</li>
           ))}
         </ul>
       </section>
-      <section aria-labelledby="next-heading" className={styles['part']}>
+      <section aria-labelledby="next-heading" className={styles.part}>
         <h3 id="next-heading">What happens next</h3>
-        <ol className={styles['numbered']}>
+        <ol className={styles.numbered}>
           {nextSteps.map((item) => (
             <li key={item}>{item}</li>
           ))}
         </ol>
       </section>
-      <section aria-labelledby="faq-heading" className={styles['part']}>
+      <section aria-labelledby="faq-heading" className={styles.part}>
         <h2 id="faq-heading">Questions and answers</h2>
         <Accordion items={content.faq} />
         <p>

@@ -5,7 +5,7 @@ import { registrationTerms } from '@robokids/contracts/offers'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { ApiError } from '../api/api.ts'
 import { HoldNote } from '../checkout/HoldNote.tsx'
@@ -18,6 +18,7 @@ import { classesQuery } from '../classes/classes-query.ts'
 import { DateCards } from '../classes/DateCards.tsx'
 import { errorsByField, type FieldErrors } from '../forms/field-errors.ts'
 import { importOrReload } from '../forms/import-or-reload.ts'
+import { useSubmit } from '../forms/use-submit.ts'
 import { prepareProof } from '../proof-of-work/proven.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -27,7 +28,7 @@ import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { mayHoldSeats } from './draft.ts'
-import { registrationAlert, registrationFailure } from './failure.ts'
+import { registrationAlert } from './failure.ts'
 import { recordOfContent, saveRecords } from './record.ts'
 import { register } from './register.ts'
 import type { RegistrationContent } from './registration-content.ts'
@@ -42,10 +43,10 @@ function focusField(field: string) {
   document.getElementById(idOf(field))?.focus()
 }
 
-/** What checks the form is as large as the form, and not needed before somebody types into it. */
+/** The validation is as large as the form, and loaded when the user starts typing. */
 const loadChecks = () => import('./read-content.ts')
 
-/** A try that was refused with a way on. */
+/** A rejected attempt that offers a way to proceed. */
 interface Refused {
   way: Way
   content: RegistrationContent
@@ -54,31 +55,28 @@ interface Refused {
 
 interface SignUpFormProps {
   classType: LevelClassType
-  /** Undefined while it loads, and where it cannot be loaded. */
+  /** Undefined while loading, and when that fails. */
   offer: LevelOffer | undefined
-  /** It cannot be loaded. */
+  /** Loading failed. */
   failed: boolean
 }
 
 export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
+  // Each level has its own address.
   const { startDate: linkedDate } = useSearch({ strict: false })
-  const { values, keep, noteSent } = useSignUpValues(linkedDate)
-  const [errors, setErrors] = useState<FieldErrors>({})
-  /** How often it was not sent, as fields are wrong. */
+  const { values, keep, clearStoredDraft } = useSignUpValues(linkedDate)
+  const { pending, message, errors, showError, clearError, submit } = useSubmit('Something went wrong.')
+  /** How often it was not sent because of invalid fields. */
   const [refusals, setRefusals] = useState(0)
-  const [sending, setSending] = useState(false)
-  const [alert, setAlert] = useState<string | null>(null)
   const [refused, setRefused] = useState<Refused | null>(null)
   const { leaving, leaveFor } = useExternalRedirect()
-  // A second press can come before React has drawn the disabled button.
-  const underWay = useRef(false)
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const addSibling = useRef<HTMLButtonElement>(null)
   const submitButton = useRef<HTMLButtonElement>(null)
 
   const chosen = offer?.sessions.find(({ date }) => date === values.startDate)
-  const busy = sending || leaving
+  const busy = pending || leaving
   const count = values.children.length
   const total = offer && totalOf(offer, count)
 
@@ -86,24 +84,24 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
     keep({ ...values, ...changes })
     loadChecks().catch(() => undefined)
     prepareProof('registration')
-    setErrors((before) => Object.fromEntries(Object.entries(before).filter(([field]) => !fields.includes(field))))
+    clearError(...fields)
   }
 
   const changeChildren = (children: ChildValues[]) => {
-    // The fields of siblings are numbered: what is said of one must not end at another.
+    // The fields of siblings are numbered: an error must not move to another child.
     change({ children }, ...fieldsInOrder(maxChildren).filter((field) => field.startsWith('siblings.')))
   }
 
   const point = (found: FieldErrors) => {
     const first = fieldsInOrder(values.children.length).find((field) => found[field])
     flushSync(() => {
-      setErrors(found)
+      showError(null, found)
       setRefusals((before) => before + 1)
     })
     if (first) focusField(first)
   }
 
-  /** What only the dates on sale can tell; the seats of one's own earlier try do not stand in one's way. */
+  /** Validates the date against those on sale. The seats of the family's own earlier attempt do not count. */
   const dateError = (): string | undefined => {
     if (!offer) return undefined
     if (!chosen) return 'Choose a date.'
@@ -113,10 +111,9 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   }
 
   const send = async (content: RegistrationContent, agreed: AgreementTerms | undefined) => {
-    setSending(true)
     try {
       const answer = await register(content, agreed)
-      noteSent()
+      clearStoredDraft()
       if (answer.next === 'confirmation') {
         await navigate({ to: '/robokids/success', search: { reference: answer.registrationId } })
         return
@@ -126,56 +123,41 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
     } catch (error) {
       const way = wayOnFrom(error)
       if (way) setRefused({ way, content, agreed })
-      else setAlert(registrationAlert(error))
-      if (error instanceof ApiError) setErrors(errorsByField(error.issues))
-      // Seats may have gone meanwhile, and prices may have changed.
+      else reject(error)
+      // Seats and prices may have changed.
       void queryClient.invalidateQueries(classesQuery)
-    } finally {
-      setSending(false)
     }
   }
 
-  const once = (work: () => Promise<void>) => {
-    if (underWay.current || leaving) return
-    underWay.current = true
-    work()
-      // Whatever it is, a button never does nothing.
-      .catch((error: unknown) => setAlert(registrationAlert(error)))
-      .finally(() => {
-        underWay.current = false
-      })
-  }
+  const reject = (error: unknown) =>
+    showError(registrationAlert(error), error instanceof ApiError ? errorsByField(error.issues) : {})
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    once(checkAndSend)
+  const once = (work: () => Promise<void>) => {
+    if (!leaving) submit(() => work().catch(reject))
   }
 
   const checkAndSend = async () => {
-    const checks = await importOrReload(loadChecks).catch((error: unknown) => setAlert(registrationFailure(error)))
-    if (!checks) return
-    const read = checks.readContent(values, classType)
+    const { readContent } = await importOrReload(loadChecks)
+    const read = readContent(values, classType)
     const found: Record<string, string> = 'errors' in read ? { ...read.errors } : {}
     const date = dateError()
     if (date) found['startDate'] ??= date
     if ('errors' in read || date) point(found)
-    else {
-      setErrors({})
-      await send(read.content, offer && termsOf(offer, read.content))
-    }
+    else await send(read.content, offer && termsOf(offer, read.content))
   }
 
   const chooseDate = (startDate: string) => {
     change({ startDate }, 'startDate')
-    // The date that led here is not the one any more.
+    // The linked date is no longer selected.
     if (linkedDate) void navigate({ to: '.', search: {}, replace: true, resetScroll: false })
   }
 
   const backToForm = () => {
-    setAlert(null)
-    setRefused(null)
     const first = fieldsInOrder(values.children.length).find((field) => errors[field])
-    // After the dialog has given the focus back: the button was disabled when it took it.
+    // Keep the errors of the fields.
+    showError(null, errors)
+    setRefused(null)
+    // After the dialog has returned the focus: the button was disabled when the dialog opened.
     setTimeout(() => (first ? focusField(first) : submitButton.current?.focus()))
   }
 
@@ -188,13 +170,16 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
 
   return (
     <form
-      className={styles['form']}
-      onSubmit={submit}
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        once(checkAndSend)
+      }}
 
       noValidate
     >
       <DisabledUntilHydrated>
-        <div className={styles['group']}>
+        <div className={styles.group}>
           <DateCards
             {...field('startDate')}
             label="Start date"
@@ -205,11 +190,11 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
             onChoose={chooseDate}
           />
           {offer?.sessions.length === 0 && (
-            <p className={styles['aside']}>No dates are open right now. Please come back soon.</p>
+            <p className={styles.aside}>No dates are open right now. Please come back soon.</p>
           )}
         </div>
 
-        <fieldset className={styles['group']}>
+        <fieldset className={styles.group}>
           <legend>You</legend>
           <Field
             {...text('guardianName')}
@@ -231,11 +216,11 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
           />
         </fieldset>
 
-        <fieldset className={styles['group']}>
+        <fieldset className={styles.group}>
           <legend>Where the kit goes</legend>
           <Field {...text('addressLine1')} label="Address line 1" autoComplete="address-line1" required />
           <Field {...text('addressLine2')} label="Address line 2" optional autoComplete="address-line2" />
-          <div className={styles['place']}>
+          <div className={styles.place}>
             <Field {...text('city')} label="City" autoComplete="address-level2" required />
             <Field {...text('state')} label="State" autoComplete="address-level1" required />
             <Field
@@ -249,7 +234,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
           </div>
         </fieldset>
 
-        <fieldset className={styles['group']}>
+        <fieldset className={styles.group}>
           <legend>{`Your ${values.children.length > 1 ? 'children' : 'child'}`}</legend>
           {values.children.map((child, index) => {
             const set = (changes: Partial<ChildValues>, name: keyof ChildValues) =>
@@ -259,7 +244,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
               )
             const rows = (
               <>
-                <div className={styles['child']}>
+                <div className={styles.child}>
                   <Field
                     {...field(childField(index, 'childName'))}
                     label="Child's first name"
@@ -284,7 +269,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
             )
             if (index === 0) return <div key={index}>{rows}</div>
             return (
-              <fieldset key={index} className={styles['sibling']}>
+              <fieldset key={index} className={styles.sibling}>
                 <legend>{`Sibling ${values.children.length > 2 ? index : ''}`}</legend>
                 {rows}
                 <Button
@@ -298,7 +283,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
             )
           })}
           {values.children.length < maxChildren && (
-            <div className={styles['add']}>
+            <div className={styles.add}>
               <Button
                 ref={addSibling}
                 variant="secondary"
@@ -310,7 +295,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
               >
                 Add a sibling
               </Button>
-              <p className={styles['aside']}>
+              <p className={styles.aside}>
                 {offer?.siblingJoinsFree
                   ? 'Enroll one child and a sibling joins free.'
                   : 'Brothers and sisters in the same class, in one go.'}
@@ -319,10 +304,10 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
           )}
         </fieldset>
 
-        <div className={styles['end']}>
+        <div className={styles.end}>
           {errors['siblings'] && <Notice kind="error">{errors['siblings']}</Notice>}
           <HoldNote />
-          <p className={styles['aside']}>Nothing is charged before you confirm it on the card page.</p>
+          <p className={styles.aside}>Nothing is charged before you confirm it on the card page.</p>
         </div>
         <PayBar
           total={
@@ -347,7 +332,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
         </PayBar>
       </DisabledUntilHydrated>
       <CheckFields refused={refusals} />
-      <Alert message={alert} onClose={backToForm} />
+      <Alert message={message?.text ?? null} onClose={backToForm} />
       <WayOn
         from="form"
         wayOn={refused?.way ?? null}
@@ -362,7 +347,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   )
 }
 
-/** The dates on sale; of those that are full the one that this very form may hold seats of can be chosen all the same. */
+/** The dates on sale; a full date can be chosen if this form may hold its seats. */
 const datesOf = ({ sessions }: LevelOffer, classType: LevelClassType) =>
   sessions.map(({ date, startTime, seatsLeft }) => ({
     date,
@@ -371,7 +356,7 @@ const datesOf = ({ sessions }: LevelOffer, classType: LevelClassType) =>
     held: seatsLeft === 0 && mayHoldSeats(classType, date),
   }))
 
-/** What the page shows of it: what is agreed to by going on. */
+/** The displayed terms, which the user agrees to by continuing. */
 function termsOf({ price, siblingJoinsFree }: LevelOffer, { classType, startDate, siblings }: RegistrationContent) {
   const children = 1 + siblings.length
   return registrationTerms({ classType, startDate, children, siblingJoinsFree, unitAmount: price.amount })

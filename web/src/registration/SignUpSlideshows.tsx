@@ -34,7 +34,7 @@ const howAClassGoes: readonly Slide[] = [
   { picture: <Drawing of="notebook" />, caption: 'We draw and plan, build, try, and mend what does not work yet.' },
 ]
 
-/** The pair between the form and the description. */
+/** The two slideshows between the form and the description. */
 export function SignUpSlideshows({ classType }: { classType: LevelClassType }) {
   return (
     <>

@@ -5,7 +5,7 @@ import { saveDraft } from './draft.ts'
 import type { RegistrationRecord } from './record.ts'
 import { valuesOfRecord } from './sign-up-values.ts'
 
-/** The way back to the form, with everything that was typed in it. */
+/** The link back to the form, which is filled in with the record. */
 interface StartAgainProps {
   record: RegistrationRecord
   variant?: 'primary' | 'secondary'

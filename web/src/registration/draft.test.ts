@@ -8,9 +8,9 @@ import {
   idToReplace,
   idToSend,
   mayHoldSeats,
-  noteBeingPaid,
-  noteHeld,
-  noteRefused,
+  recordPaymentStarted,
+  recordHold,
+  recordRejection,
   readDraft,
   saveDraft,
 } from './draft.ts'
@@ -54,7 +54,7 @@ describe('a draft of an account', () => {
     saveDraft({ ...emptyValues, guardianName: 'Maren' }, maren)
     forgetAccountDraft(maren)
     expect(nameFor(maren)).toBe('')
-    // A guest's is whoever's sits there: it stays, and an account takes it over.
+    // A guest's draft stays, and the account that signs in takes it over.
     saveDraft({ ...emptyValues, guardianName: 'Guest' }, null)
     forgetAccountDraft(maren)
     expect([nameFor(maren), nameFor(null)]).toEqual(['Guest', 'Guest'])
@@ -102,7 +102,7 @@ describe('idToReplace', () => {
   const hold = (changes: Partial<RegistrationContent> = {}) => {
     const id = idToSend(content(changes))
     const replaced = idToReplace(id)
-    noteHeld(id, id, replaced)
+    recordHold(id, id, replaced)
     return { id, replaced }
   }
 
@@ -118,16 +118,16 @@ describe('idToReplace', () => {
   })
 
   it('is the one that the server answered, where the very same stood already', () => {
-    const standing = '019a0c3e-7b1d-7a2c-9f52-3f1c2d4e5a6b'
-    noteHeld(idToSend(content()), standing, undefined)
-    expect(idToSend(content())).toBe(standing)
-    expect(idToReplace(idToSend(content({ city: 'Fresno' })))).toBe(standing)
+    const existing = '019a0c3e-7b1d-7a2c-9f52-3f1c2d4e5a6b'
+    recordHold(idToSend(content()), existing, undefined)
+    expect(idToSend(content())).toBe(existing)
+    expect(idToReplace(idToSend(content({ city: 'Fresno' })))).toBe(existing)
   })
 
   it('is none that holds nothing, or that the parent has been to pay for', () => {
-    noteRefused(idToSend(content({ city: 'Cambridge' })))
+    recordRejection(idToSend(content({ city: 'Cambridge' })))
     expect(idToReplace(idToSend(content()))).toBeUndefined()
-    noteBeingPaid(hold().id)
+    recordPaymentStarted(hold().id)
     expect(idToReplace(idToSend(content({ city: 'Fresno' })))).toBeUndefined()
     expect(mayHoldSeats('basic', '2027-01-08')).toBe(true)
   })
@@ -143,7 +143,7 @@ describe('mayHoldSeats', () => {
 
   it('is over once the server refused', () => {
     const id = idToSend(content())
-    noteRefused(id)
+    recordRejection(id)
     expect(mayHoldSeats('basic', '2027-01-08')).toBe(false)
     expect(idToSend(content())).toBe(id)
   })

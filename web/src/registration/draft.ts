@@ -5,19 +5,19 @@ import type { RegistrationContent } from './registration-content.ts'
 import { emptyValues, type SignUpValues } from './sign-up-values.ts'
 
 const sentKey = 'roboKidsSignUpSent'
-/** A family that goes back and forth between levels and dates; older ones are not met again. */
+/** Enough for a family that goes back and forth between levels and dates. */
 const sentKept = 8
 
 interface Sent {
   id: string
   content: Partial<Record<string, unknown>>
-  /** The server answered that it holds nothing under this id. */
+  /** The server confirmed that it holds no seats under this id. */
   refused?: boolean
-  /** Another one has taken its place: it holds nothing any more. */
+  /** It was replaced, and holds no seats any more. */
   replaced?: boolean
-  /** The parent has been to pay for it. */
+  /** Its payment was started. */
   beingPaid?: boolean
-  /** The server answered that it holds seats for it. Where it did not answer, it may hold some or none. */
+  /** The server confirmed that it holds seats. Without a response it may hold some or none. */
   held?: boolean
 }
 
@@ -46,7 +46,7 @@ const saveSent = (sent: Sent[]) => session.set(sentKey, JSON.stringify(sent.slic
 const mark = (id: string, marks: Partial<Sent>) =>
   saveSent(readSent().map((entry) => (entry.id === id ? { ...entry, ...marks } : entry)))
 
-/** What was typed in this tab, by a guest or by this account, or else in any tab by this account. */
+/** The draft of this tab, by a guest or by this account, or else the account's from any tab. */
 function findDraft(userId: string | null): unknown {
   const ofTab = readJson(signUpDraftKey)
   if (isObject(ofTab) && (ofTab['of'] === undefined || ofTab['of'] === userId)) return ofTab
@@ -54,8 +54,8 @@ function findDraft(userId: string | null): unknown {
 }
 
 /**
- * What was typed, so that a reload, a deployment or a look at another level costs nothing.
- * @param userId whoever is signed in: their draft outlives its tab, and nobody else is shown it.
+ * The sign-up form's draft, which survives a reload and a visit to another level.
+ * @param userId the signed-in user, whose draft outlives its tab and is shown to nobody else
  */
 export function readDraft(userId: string | null): SignUpValues {
   const draft = findDraft(userId)
@@ -76,14 +76,14 @@ export function saveDraft(values: SignUpValues, userId: string | null): void {
   if (userId !== null) local.set(draftOf(userId), JSON.stringify(values))
 }
 
-/** Another account goes on in this tab, where one sees what was typed: it is theirs from now on. */
+/** Another account continues in this tab, where the draft is visible: it belongs to that account now. */
 export function adoptTabDraft(userId: string): void {
   const draft = readJson(signUpDraftKey)
   if (isObject(draft) && draft['of'] !== undefined)
     session.set(signUpDraftKey, JSON.stringify({ ...draft, of: userId }))
 }
 
-/** The form went out: only its own tab may still come back to it. */
+/** After the form was sent, only its own tab may return to it. */
 export function forgetStoredDraft(userId: string): void {
   local.remove(draftOf(userId))
 }
@@ -96,8 +96,8 @@ export function forgetDraft(): void {
 }
 
 /**
- * The id to send this content under: the one it was sent under before, so that the server takes a repetition for what it
- * is, or a new one. It is kept before the first send, because the answer may be lost.
+ * The idempotency key for this content: the one it was sent with before, or a new one. Stored before the first request, as its
+ * response may be lost.
  */
 export function idToSend(content: RegistrationContent): string {
   const sent = readSent()
@@ -109,7 +109,7 @@ export function idToSend(content: RegistrationContent): string {
   return id
 }
 
-/** Whether seats of this class and date may be held by this very form, sent before. */
+/** Whether an earlier request of this form may hold seats of this class and date. */
 export function mayHoldSeats(classType: string, startDate: string): boolean {
   return readSent().some(
     ({ content, refused, replaced }) =>
@@ -117,26 +117,26 @@ export function mayHoldSeats(classType: string, startDate: string): boolean {
   )
 }
 
-/** The server answered that it holds nothing under this id. */
-export function noteRefused(id: string): void {
+/** Records that the server holds no seats under this id. */
+export function recordRejection(id: string): void {
   mark(id, { refused: true })
 }
 
-/** The registration that this form was sent for before, if it may still hold seats: the one under `id` takes its place. */
+/** An earlier registration of this form that may still hold seats, to be replaced by the one under `id`. */
 export function idToReplace(id: string): string | undefined {
   return readSent().find((entry) => entry.id !== id && !entry.refused && !entry.replaced && !entry.beingPaid)?.id
 }
 
-/** Whether the server answered that it holds seats under this id. */
+/** Whether the server confirmed that it holds seats under this id. */
 export function isKnownToBeHeld(id: string): boolean {
   return readSent().some((entry) => entry.id === id && entry.held === true)
 }
 
 /**
- * The server holds seats for what went out under `id`, as the registration that it answered: the very same may stand
- * already, from another tab. What it replaced holds none any more.
+ * Records that the server holds seats for the request `id`, as the registration that it returned, which may be an existing
+ * one from another tab. The replaced one holds none any more.
  */
-export function noteHeld(id: string, registrationId: string, replaced: string | undefined): void {
+export function recordHold(id: string, registrationId: string, replaced: string | undefined): void {
   if (replaced !== undefined) mark(replaced, { replaced: true })
   const sent = readSent()
   const entry = sent.find((one) => one.id === id)
@@ -145,12 +145,12 @@ export function noteHeld(id: string, registrationId: string, replaced: string | 
   saveSent([held, ...sent.filter((one) => one.id !== id && one.id !== registrationId)])
 }
 
-/** The parent came back from paying for it: it keeps its seats, whatever is registered after it. */
-export function noteBeingPaid(registrationId: string): void {
+/** Records that it is being paid: it keeps its seats when another registration is made. */
+export function recordPaymentStarted(registrationId: string): void {
   mark(registrationId, { beingPaid: true })
 }
 
-/** After this the content goes out under a new id. */
+/** The content is sent with a new id from now on. */
 export function forgetSent(id: string): void {
   saveSent(readSent().filter((entry) => entry.id !== id))
 }

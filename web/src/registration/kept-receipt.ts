@@ -3,7 +3,7 @@ import { parseRecord, type RegistrationRecord } from './record.ts'
 
 const receiptKey = 'roboKidsReceipt'
 
-/** What the receipt page shows, and keeps after the registration's own record is gone. */
+/** The data of the receipt page, kept after the registration's record is cleared. */
 export interface ReceiptRecord extends Pick<
   RegistrationRecord,
   | 'registrationId'
@@ -43,7 +43,7 @@ export function receiptOf(record: RegistrationRecord): ReceiptRecord {
   }
 }
 
-/** Undefined where nothing readable is saved. */
+/** Undefined if nothing valid is stored. */
 export function readReceipt(): ReceiptRecord | undefined {
   const stored = session.get(receiptKey)
   const record = stored === null ? undefined : parseRecord(stored)

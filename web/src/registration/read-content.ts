@@ -11,7 +11,7 @@ function readAge(typed: string): number | undefined {
   return /^-?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** Checks the form as the server will, and makes of it what is sent. */
+/** Validates the form as the server will, and returns the request's content. */
 export function readContent(
   values: SignUpValues,
   classType: LevelClassType,

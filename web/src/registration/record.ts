@@ -1,14 +1,13 @@
 import type { RegistrationView } from '@robokids/contracts/bff'
-import type { Search } from '../browser/search.ts'
 import { local, session } from '../browser/storage.ts'
 import { memberClass, waiverKey } from '../browser/stored-data.ts'
 import type { RegistrationContent } from './registration-content.ts'
 
 const localKey = 'roboKidsRegistration'
 
-/** A registration as this browser remembers it; what it does not know is an empty string. */
+/** A registration as stored in this browser; unknown values are empty strings. */
 export interface RegistrationRecord {
-  /** Empty for a record that was made of the address line: nobody can be asked about it. */
+  /** Empty for a record from the URL, which cannot be verified. */
   registrationId: string
   guardianName: string
   email: string
@@ -22,7 +21,7 @@ export interface RegistrationRecord {
   zipCode: string
   startDate: string
   classType: string
-  /** When it was made: an ISO string, or milliseconds. */
+  /** The creation time: an ISO string, or milliseconds. */
   timestamp: string | number | null
 }
 
@@ -31,7 +30,7 @@ type Stored = Record<string, unknown>
 const isObject = (value: unknown): value is Stored =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The first of these keys that says something. Zip codes and ages may be stored as numbers. */
+/** The first of these keys with a value. Zip codes and ages may be stored as numbers. */
 function line(stored: Stored, ...keys: string[]): string {
   for (const key of keys) {
     const value = stored[key]
@@ -43,7 +42,7 @@ function line(stored: Stored, ...keys: string[]): string {
 
 const readChild = (stored: Stored) => ({ childName: line(stored, 'childName'), childAge: line(stored, 'childAge') })
 
-/** Reads a stored record in any of its shapes (flat, nested address, receipt); `undefined` when it is none. */
+/** Parses a stored record in any of its shapes (flat, nested address, receipt); `undefined` if invalid. */
 export function parseRecord(stored: string): RegistrationRecord | undefined {
   let record: unknown
   try {
@@ -84,7 +83,7 @@ function read(stored: string | null): StoredRecord {
 export const readSessionRecord = (): StoredRecord => read(session.get(waiverKey))
 export const readLocalRecord = (): StoredRecord => read(local.get(localKey))
 
-/** The record of this tab, else of this browser. */
+/** The record of this tab, or else of this browser. */
 export function savedRecord(): RegistrationRecord | undefined {
   for (const stored of [readSessionRecord(), readLocalRecord()]) if (stored.state === 'found') return stored.record
   return undefined
@@ -103,12 +102,17 @@ const queryFields = [
   'zipCode',
 ] as const
 
-/** The record that the confirmation page's own address carries; without an email there is none. */
-export function recordOfSearch(search: Search): RegistrationRecord | undefined {
-  if (!search['email']) return undefined
+/** A search parameter of the confirmation page that a record can be read from. */
+export type RecordParameter = (typeof queryFields)[number]
+
+/** The record in the confirmation page's search parameters; requires an email. */
+export function recordOfSearch(search: { [Name in RecordParameter]?: string | undefined }):
+  | RegistrationRecord
+  | undefined {
+  if (!search.email) return undefined
   const fields = Object.fromEntries(queryFields.map((name) => [name, search[name] ?? '']))
   return {
-    ...(fields as Record<(typeof queryFields)[number], string>),
+    ...(fields as Record<RecordParameter, string>),
     registrationId: '',
     childAge: '',
     siblings: [],
@@ -149,10 +153,10 @@ export function recordOfView(view: RegistrationView): RegistrationRecord {
   }
 }
 
-/** A member's record has the membership's id where a registration's has its own. */
+/** A member's record has the membership's id as its registration id. */
 export const isOfMember = ({ classType }: Pick<RegistrationRecord, 'classType'>) => classType === memberClass
 
-/** What the waiver's page reads of a member: a membership has no child until its waiver is signed. */
+/** A member's record for the waiver page: a membership has no child until its waiver is signed. */
 export function recordOfMembership(membershipId: string, known: Partial<RegistrationRecord> = {}): RegistrationRecord {
   return {
     guardianName: '',
@@ -177,7 +181,7 @@ export function saveSessionRecord(record: RegistrationRecord): void {
   session.set(waiverKey, JSON.stringify(record))
 }
 
-/** The registration that the parent goes to pay for: in this tab for the waiver, in this browser for the way back. */
+/** Stores the registration that is being paid: in this tab for the waiver, in this browser for the return. */
 export function saveRecords(record: RegistrationRecord): void {
   saveSessionRecord(record)
   local.set(localKey, JSON.stringify(record))

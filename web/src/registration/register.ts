@@ -4,12 +4,20 @@ import { api, ApiError } from '../api/api.ts'
 import { readersTimeZone } from '../browser/readers-time-zone.ts'
 import { provenApi } from '../proof-of-work/proven.ts'
 import { registerAnswer, registrationView } from './answers.ts'
-import { forgetSent, idToReplace, idToSend, isKnownToBeHeld, noteBeingPaid, noteHeld, noteRefused } from './draft.ts'
+import {
+  forgetSent,
+  idToReplace,
+  idToSend,
+  isKnownToBeHeld,
+  recordPaymentStarted,
+  recordHold,
+  recordRejection,
+} from './draft.ts'
 import type { RegistrationContent } from './registration-content.ts'
 
 export type Registered = ({ next: 'pay' } & RegisterResponse) | { next: 'confirmation'; registrationId: string }
 
-/** A connection that hangs fails in the end; the next try has the same id. */
+/** A hanging request times out; the next attempt has the same id. */
 const answerWithinMs = 45_000
 
 async function exists(id: string): Promise<boolean> {
@@ -23,14 +31,14 @@ async function exists(id: string): Promise<boolean> {
 }
 
 /**
- * The registration that this form holds seats as. One whose answer was lost is asked about first: where the server never
- * received it, the one before it still has its payment page.
+ * The registration that holds seats for this form. One whose response was lost is fetched first: if the server never
+ * received it, the previous one is still open.
  */
 async function findReplaced(id: string): Promise<string | undefined> {
   for (;;) {
     const replaced = idToReplace(id)
     if (replaced === undefined || isKnownToBeHeld(replaced) || (await exists(replaced))) return replaced
-    noteRefused(replaced)
+    recordRejection(replaced)
   }
 }
 
@@ -44,23 +52,23 @@ async function send(
     method: 'POST',
     body: { id, ...content, replaces, unlessRegistered: true, familyTimeZone: readersTimeZone(), agreed },
     answer: registerAnswer,
-    // Browsers without it wait as long as the line does.
+    // Older browsers have no `timeout` and wait until the connection fails.
     signal: AbortSignal.timeout?.(answerWithinMs),
   })
-  noteHeld(id, answer.registrationId, replaces)
+  recordHold(id, answer.registrationId, replaces)
   return answer
 }
 
-/** Whether the id that the server will not take again belongs to a registration that is paid: it must not be paid twice. */
+/** Whether a rejected id belongs to a paid registration, which must not be paid twice. */
 async function isPaid(id: string): Promise<boolean> {
   const { status } = await api(`/api/registrations/${id}`, { answer: registrationView })
   return status === 'confirmed' || status === 'waiver_signed'
 }
 
 /**
- * Sends the form. The same content always goes out under the same id, so pressing again after a lost answer makes no second
- * registration; when that id is used up (its seats were let go, say), a new one is taken once.
- * @param agreed what the page shows of it; undefined where it could not be loaded.
+ * Sends the form. The same content always has the same id, so that a retry after a lost response makes no second
+ * registration; if that id is used up (for example, its seats were released), it is retried once with a new one.
+ * @param agreed the displayed terms; undefined if loading failed
  */
 export async function register(content: RegistrationContent, agreed: AgreementTerms | undefined): Promise<Registered> {
   const id = idToSend(content)
@@ -68,11 +76,11 @@ export async function register(content: RegistrationContent, agreed: AgreementTe
     return { next: 'pay', ...(await send(id, content, agreed)) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (['class_full', 'already_registered', 'too_many_unpaid'].includes(error.code)) noteRefused(id)
-    // What was to be replaced keeps its seats: the next try is one of its own.
+    if (['class_full', 'already_registered', 'too_many_unpaid'].includes(error.code)) recordRejection(id)
+    // The replaced registration keeps its seats: the next attempt is separate.
     if (error.code === 'already_paid') {
-      noteRefused(id)
-      if (error.details.reference) noteBeingPaid(error.details.reference)
+      recordRejection(id)
+      if (error.details.reference) recordPaymentStarted(error.details.reference)
     }
     if (error.code !== 'id_reused' && error.code !== 'registration_closed') throw error
     if (error.code === 'registration_closed' && (await isPaid(id))) return { next: 'confirmation', registrationId: id }

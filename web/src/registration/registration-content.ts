@@ -1,9 +1,9 @@
 import type { LevelClassType, RegistrationRequest } from '@robokids/contracts/enrollment'
 
-/** What is sent beside what the form says. */
+/** Request fields that are not in the form. */
 export const notOfTheForm = { id: true, replaces: true, unlessRegistered: true, familyTimeZone: true } as const
 
-/** What the form says. */
+/** The form's validated content. */
 export type RegistrationContent = Omit<RegistrationRequest, keyof typeof notOfTheForm> & {
   classType: LevelClassType
 }

@@ -21,10 +21,10 @@ export type KnownDetails = Pick<
   | 'startDate'
 >
 
-/** What a family wrote inside a line of ours, as `isolate` sets it apart. */
+/** Marks user text inside a detail line. */
 const isolated = /\u2068([^\u2069]*)\u2069/
 
-/** Draws a detail in whose lines `isolate` has set apart what a family wrote, which no translator may change. */
+/** Renders a detail whose lines contain isolated user text, which page translation must not change. */
 export function rowOf([name, lines]: Detail): Row {
   const drawn = lines.map((line, index) => (
     <div key={index}>
@@ -41,7 +41,7 @@ export function childRow(child: { childName: string; childAge: string }): Row {
   return rowOf(['Child', [childLine(child, 'Child', isolate)]])
 }
 
-/** What is known of a member, who registered no child: nothing is asked for that was never asked. */
+/** The rows of a member's record, without those that a membership does not have. */
 export function memberRows({ guardianName, startDate }: KnownDetails): Row[] {
   const rows: Row[] = [
     ['Guardian', asWritten(guardianName)],
@@ -56,7 +56,7 @@ export function familyRows(details: KnownDetails): Row[] {
   return familyDetails({ ...details, children }, isolate).map(rowOf)
 }
 
-/** The date as a calendar day, never moved by the reader's own zone. */
+/** A calendar date, never shifted by the reader's zone. */
 export function startRow(startDate: string, startTime?: string): Row {
   return [
     'Start date',

@@ -2,7 +2,7 @@ import type { RegistrationView } from '@robokids/contracts/bff'
 
 type Checkout = NonNullable<RegistrationView['checkout']>
 
-/** A registration as the server tells it, for tests. */
+/** For tests: a registration from the server. */
 export function sampleView(
   changes: Partial<Omit<RegistrationView, 'checkout'>> = {},
   checkout: Partial<Checkout> | null = {},

@@ -1,6 +1,6 @@
 import type { ChildValues } from './sign-up-values.ts'
 
-/** The server's name of a child's field: the first child is flat, the others are `siblings`. */
+/** The name of a child's field in the request: the first child is flat, the others are `siblings`. */
 export function childField(index: number, field: keyof ChildValues): string {
   return index === 0 ? field : `siblings.${index - 1}.${field}`
 }

@@ -5,7 +5,7 @@ export interface ChildValues {
   childAge: string
 }
 
-/** What stands in the sign-up form's fields, as typed. There is always a first child. */
+/** The values of the sign-up form as typed. There is always a first child. */
 export interface SignUpValues {
   guardianName: string
   email: string
@@ -39,7 +39,7 @@ const addressFields = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode
 
 const isChild = ({ childName, childAge }: ChildValues) => childName !== '' || childAge !== ''
 
-/** Puts what is known where nothing stands. An address is taken whole or not at all, and so are the children. */
+/** Fills empty fields with known values. An address is taken as a whole or not at all, and so are the children. */
 export function fillEmpty(values: SignUpValues, known: Partial<SignUpValues>): SignUpValues {
   const filled = { ...values }
   for (const name of ['guardianName', 'email', 'startDate'] as const) filled[name] ||= known[name] ?? ''
@@ -49,7 +49,7 @@ export function fillEmpty(values: SignUpValues, known: Partial<SignUpValues>): S
   return filled
 }
 
-/** Puts a saved registration back into the form. */
+/** Restores a saved registration into the form. */
 export function valuesOfRecord(record: RegistrationRecord): SignUpValues {
   const {
     guardianName,

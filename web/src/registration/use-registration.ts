@@ -7,13 +7,13 @@ import { askAgainMs } from '../api/ask-again.ts'
 import { returnedQuery } from '../checkout/returned.ts'
 import { registrationView } from './answers.ts'
 
-/** While the event stream is open it brings the news; asking is only for a stream that is open and silent. */
+/** While the event stream is open, polling is only a fallback for a stream that is open and silent. */
 const askBesideStreamMs = 8_000
 const askWithoutStreamMs = 3_000
 
 type Asked = Pick<QueryState<RegistrationView>, 'data' | 'error' | 'dataUpdateCount' | 'errorUpdateCount'>
 
-/** False where there is nothing more to ask. */
+/** False if nothing more will change. */
 export function askRegistrationAgainMs(asked: Asked, streaming: boolean): number | false {
   const { data, error, dataUpdateCount, errorUpdateCount } = asked
   if (isUnknown(error) || (data && isSettled(toDisplayStatus(data)))) return false
@@ -33,12 +33,12 @@ export function registrationQuery(reference: string, paid = false) {
   })
 }
 
-/** The server knows no such registration, as against: it cannot be asked now. */
+/** A 404, as opposed to a network failure. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && ['registration_not_found', 'not_found', 'validation_failed'].includes(error.code)
 }
 
-/** Whether somebody sees the page: as TanStack Query has it, which asks again by itself once somebody does. */
+/** Whether the page is visible, as TanStack Query sees it, which refetches when it becomes visible. */
 function useVisible(): boolean {
   return useSyncExternalStore(
     (changed) => focusManager.subscribe(changed),
@@ -50,14 +50,14 @@ function useVisible(): boolean {
 export type Watched =
   | { state: 'loading' }
   | { state: 'unknown' }
-  /** Nothing is known yet because the server cannot be asked; it is asked again. */
+  /** Nothing is known yet: the request failed, and is retried. */
   | { state: 'unreachable' }
   | { state: 'known'; view: RegistrationView }
 
 /**
- * A registration as the server tells it, kept up to date while something is still to come: by its event stream, and by
- * asking where the stream is given up (a browser does so for good on a 502 or on HTML) or says nothing. A tab that nobody
- * sees does neither. `paid`: the payment page leads to here.
+ * A registration from the server, kept up to date while it may still change: by its event stream, and by
+ * polling if the stream failed (a browser gives up on a 502 or on HTML) or is silent. A hidden tab
+ * does neither. `paid`: the payment page returns here.
  */
 export function useRegistration(reference: string | null, { paid = false } = {}): Watched {
   const queryClient = useQueryClient()
@@ -81,7 +81,7 @@ export function useRegistration(reference: string | null, { paid = false } = {})
     stream.addEventListener('state', (event: MessageEvent<string>) => {
       const view = readView(event.data)
       if (!view) return
-      // An answer that is under way is older than this news.
+      // A response in flight is older than this event.
       void queryClient.cancelQueries({ queryKey }).then(() => queryClient.setQueryData(queryKey, view))
     })
     return () => {
@@ -92,7 +92,7 @@ export function useRegistration(reference: string | null, { paid = false } = {})
 
   if (data) return { state: 'known', view: data }
   if (isUnknown(error)) return { state: 'unknown' }
-  // While it asks again after a failure the query has no error, but has had one.
+  // During a refetch after a failure the query has no error, but has had one.
   if (query.errorUpdateCount > 0) return { state: 'unreachable' }
   return { state: 'loading' }
 }

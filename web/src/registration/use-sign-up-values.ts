@@ -6,9 +6,9 @@ import { forgetStoredDraft, readDraft, saveDraft } from './draft.ts'
 import { emptyValues, fillEmpty, type SignUpValues, type TextField, textFields } from './sign-up-values.ts'
 
 /**
- * What stands in the sign-up form: what was typed, by this parent. Where one is signed in, also what they typed in another
- * tab, and what their account says where nothing was typed.
- * @param linkedDate the date that a link here has chosen
+ * The values of the sign-up form: the parent's draft; for a signed-in parent also the draft of another
+ * tab, and values from their account for empty fields.
+ * @param linkedDate the date in the URL
  */
 export function useSignUpValues(linkedDate: string | undefined) {
   const queryClient = useQueryClient()
@@ -17,7 +17,7 @@ export function useSignUpValues(linkedDate: string | undefined) {
     ...readDraft(userId),
     ...(linkedDate ? { startDate: linkedDate } : {}),
   }))
-  // Whose form it is: it stays the first one's where another account signs in beside it, and what it sends is refused then.
+  // The form's account: stays the same when another tab signs in to a different one, and requests are rejected then.
   const [owner, setOwner] = useState(userId)
   const [known, setKnown] = useState<Partial<SignUpValues>>({})
   const [touched, setTouched] = useState<readonly TextField[]>([])
@@ -25,7 +25,7 @@ export function useSignUpValues(linkedDate: string | undefined) {
     setOwner(userId)
     setKnown({})
     setTouched([])
-    // Who is signed in is known after the form can be typed into. Of an account that was left nothing stays.
+    // The session is known only after hydration. After a sign-out nothing of the account stays.
     setValues(owner === null ? fillEmpty(values, readDraft(userId)) : readDraft(userId))
   }
 
@@ -40,7 +40,7 @@ export function useSignUpValues(linkedDate: string | undefined) {
           setKnown(told)
           setValues((now) => fillEmpty(now, told))
         },
-        // It can be typed.
+        // The parent can type it.
         () => undefined,
       )
     return () => {
@@ -54,12 +54,12 @@ export function useSignUpValues(linkedDate: string | undefined) {
       const typed = new Set([...touched, ...textFields.filter((name) => next[name] !== values[name])])
       setTouched([...typed])
       setValues(next)
-      // What the account says it will say again: a draft is what somebody typed.
+      // Values from the account are not stored in the draft.
       const filledIn = textFields.filter((name) => !typed.has(name) && next[name] === known[name])
       saveDraft({ ...next, ...Object.fromEntries(filledIn.map((name) => [name, ''])) }, owner)
     },
-    /** Nothing of it needs typing again, unless this tab comes back from paying. */
-    noteSent: () => {
+    /** After the form was sent: only this tab keeps its draft. */
+    clearStoredDraft: () => {
       if (owner !== null) forgetStoredDraft(owner)
     },
   }

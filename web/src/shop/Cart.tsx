@@ -5,11 +5,12 @@ import { canBeBought } from '@robokids/contracts/products'
 import type { Product } from '@robokids/contracts/shop'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { isRefusal, messageOf } from '../api/refusals.ts'
+import { isRefusal } from '../api/refusals.ts'
 import { SaleTerms } from '../checkout/SaleTerms.tsx'
 import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
 import { type WayOn as Way, wayOnFrom } from '../checkout/way-on.ts'
 import { WayOn } from '../checkout/WayOn.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
 import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
 import { Button } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
@@ -23,18 +24,16 @@ import { shopQuery } from './shop-query.ts'
 interface CartProps {
   items: CartItem[]
   products: Product[]
-  /** Something was taken out of it, or put back. */
+  /** Called after an item was removed or restored. */
   onChanged: (told: Toasted | null) => void
 }
 
-/** What is in the cart, what it costs together, and the way to pay for it. */
+/** The cart's items, total and checkout button. */
 export function Cart({ items, products, onChanged }: CartProps) {
   const queryClient = useQueryClient()
   const { leaving, leaveFor } = useExternalRedirect()
-  const [sending, setSending] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
+  const { pending, message, clear, submit } = useSubmit('The checkout could not be opened. Please try again.')
   const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms } | null>(null)
-  const underWay = useRef(false)
   const checkOutButton = useRef<HTMLButtonElement>(null)
 
   const lines = items.map((item) => {
@@ -49,7 +48,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
   const change = (told: string | null, work: () => void) => {
     const undo = () => change(null, () => restoreCart(items))
     work()
-    setProblem(null)
+    clear()
     onChanged(
       told === null
         ? null
@@ -64,14 +63,10 @@ export function Cart({ items, products, onChanged }: CartProps) {
     )
   }
 
-  /** What the cart shows: what is agreed to by going on. */
+  /** The displayed terms, which checking out agrees to. */
   const shown = orderTerms(lines.map(({ id, quantity, amount }) => ({ sku: id, quantity, unitAmount: amount })))
 
   const checkOut = async (agreed: AgreementTerms) => {
-    if (underWay.current || leaving) return
-    underWay.current = true
-    setSending(true)
-    setProblem(null)
     try {
       const { checkoutUrl } = await provenApi('order', '/api/checkout', {
         method: 'POST',
@@ -80,35 +75,35 @@ export function Cart({ items, products, onChanged }: CartProps) {
       })
       leaveFor(checkoutUrl)
     } catch (error) {
-      const way = wayOnFrom(error)
-      if (way) setRefused({ way, agreed })
-      else setProblem(messageOf(error, 'The checkout could not be opened. Please try again.'))
       if (isRefusal(error, 'product_not_for_sale', 'price_changed')) void queryClient.invalidateQueries(shopQuery)
-    } finally {
-      underWay.current = false
-      setSending(false)
+      const way = wayOnFrom(error)
+      if (!way) throw error
+      setRefused({ way, agreed })
     }
+  }
+  const submitOrder = (agreed: AgreementTerms) => {
+    if (!leaving) submit(() => checkOut(agreed))
   }
 
   const backToCart = () => {
-    // It is kept although it was ordered: as an order of its own.
+    // The cart is kept although it was ordered: as a separate order.
     if (refused?.way.kind === 'paid before') forgetSentOrder()
     setRefused(null)
-    // After the dialog has given the focus back: the button was disabled when it took it.
+    // After the dialog has returned the focus: the button was disabled when the dialog opened.
     setTimeout(() => checkOutButton.current?.focus())
   }
 
   return (
     <>
-      <ul className={styles['lines']}>
+      <ul className={styles.lines}>
         {lines.map(({ id, name, quantity, amount, isSold }) => (
           <li key={id}>
-            <span className={styles['name']}>
+            <span className={styles.name}>
               <span>{name}</span>
-              {quantity > 1 && <span className={styles['count']}>{` × ${quantity}`}</span>}
-              {!isSold && <span className={styles['unsold']}>Cannot be bought right now</span>}
+              {quantity > 1 && <span className={styles.count}>{` × ${quantity}`}</span>}
+              {!isSold && <span className={styles.unsold}>Cannot be bought right now</span>}
             </span>
-            <span className={styles['sum']}>{usd(amount * quantity)}</span>
+            <span className={styles.sum}>{usd(amount * quantity)}</span>
             <Button
               variant="quiet"
               onClick={() => change(`${name} is no longer in your cart.`, () => removeFromCart(id))}
@@ -118,19 +113,19 @@ export function Cart({ items, products, onChanged }: CartProps) {
           </li>
         ))}
       </ul>
-      <p className={styles['total']}>
+      <p className={styles.total}>
         <span>Total</span>
         <strong>{total}</strong>
       </p>
-      {problem !== null && <Notice kind="error" title={problem} live />}
+      {message && <Notice kind="error" title={message.text} live />}
       <Button
         ref={checkOutButton}
         wide
         disabled={unsold}
         onPointerEnter={() => prepareProof('order')}
         onFocus={() => prepareProof('order')}
-        onClick={() => void checkOut(shown)}
-        pending={sending || leaving}
+        onClick={() => submitOrder(shown)}
+        pending={pending || leaving}
       >
         Check out
       </Button>
@@ -138,7 +133,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
       <Button variant="quiet" wide onClick={() => change('Your cart is empty.', clearCart)}>
         Clear cart
       </Button>
-      <p className={styles['aside']}>
+      <p className={styles.aside}>
         {unsold
           ? 'Please remove what cannot be bought, and you can check out.'
           : 'You pay by card on the next page, where you also say where to send it. Pre-orders are charged today and ship when they are made.'}
@@ -149,7 +144,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
         agreed={refused?.agreed}
         onAgree={(terms) => {
           setRefused(null)
-          void checkOut(terms)
+          submitOrder(terms)
         }}
         onLeave={() => {
           forgetSentOrder()

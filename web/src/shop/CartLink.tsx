@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { session } from '../browser/storage.ts'
 import styles from './CartLink.module.css'
 
-/** The way to the cart, with how much is in it; nothing while that is nothing. Few visitors have one: what reads it is loaded for those. */
+/** The link to the cart with its item count; nothing while it is empty. Few visitors have a cart: its code is imported for those. */
 export function CartLink() {
   const [count, setCount] = useState(0)
   useEffect(() => {
@@ -12,7 +12,7 @@ export function CartLink() {
       read.then(
         (now) => {
           setCount(now)
-          // What is shown takes the room that was kept; of an empty one none is.
+          // Uses the space that was reserved if there is a cart.
           if (now === 0) delete document.documentElement.dataset['cart']
         },
         () => undefined,
@@ -24,11 +24,11 @@ export function CartLink() {
   }, [])
   if (count === 0) return null
   return (
-    <Link to="/shop" hash="cart" className={styles['cart']}>
+    <Link to="/shop" hash="cart" className={styles.cart}>
       <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
         <path d="M3 4h3l2.500 11h10L21 7.500H7M10 19.500h.01M17 19.500h.01" />
       </svg>
-      <span className={styles['count']}>
+      <span className={styles.count}>
         <span className="visually-hidden">In your cart: </span>
         <span>{count}</span>
       </span>

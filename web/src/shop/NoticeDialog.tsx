@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { done } from '../api/answer.ts'
 import { MessageLine, Row } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
+import { useForm } from '../forms/use-form.ts'
 import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
@@ -14,21 +14,25 @@ interface NoticeDialogProps {
   onClose: () => void
 }
 
-/** Asks whom to tell when a product can be had. */
+/** Asks for the email for a stock alert. */
 export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
-  const [email, setEmail] = useState('')
+  const [values, setValues] = useState({ email: '' })
+  const change = (changed: typeof values) => {
+    setValues(changed)
+    prepareProof('notice')
+  }
   const [asked, setAsked] = useState('')
-  const state = useSubmit('We could not take that down. Please try again.')
+  const form = useForm([values, change], 'We could not take that down. Please try again.')
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    state.send(async () => {
+    form.submit(async () => {
       await provenApi('notice', '/api/shop/notices', {
         method: 'POST',
-        body: { sku: product.sku, email },
+        body: { sku: product.sku, email: values.email },
         answer: done,
       })
-      setAsked(email.trim())
+      setAsked(values.email.trim())
     })
   }
   const close = () => {
@@ -38,7 +42,7 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
   return (
     <Dialog open={open} title={`News of the ${product.name}`} onClose={close}>
       {asked ? (
-        <div className={styles['form']}>
+        <div className={styles.form}>
           <output>
             Please look into your mailbox: we have sent an email to <strong translate="no">{asked}</strong>. We write to
             you once you have confirmed it, and only once.
@@ -46,30 +50,23 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
           <Button onClick={close}>Close</Button>
         </div>
       ) : (
-        <form className={styles['form']} onSubmit={submit} noValidate>
+        <form className={styles.form} onSubmit={submit} noValidate>
           <p>One email when it can be had, nothing else. You can remove your address at any time.</p>
-          <MessageLine message={state.message} />
+          <MessageLine message={form.message} />
           <div>
             <Field
+              {...form.field('email')}
               label="Email"
-              name="email"
               type="email"
               inputMode="email"
               autoComplete="email"
               autoCapitalize="none"
               spellCheck={false}
-              value={email}
-              error={state.errors['email']}
-              onChange={(event) => {
-                setEmail(event.target.value)
-                state.forget('email')
-                prepareProof('notice')
-              }}
               required
             />
           </div>
           <Row>
-            <Button type="submit" pending={state.sending}>
+            <Button type="submit" pending={form.pending}>
               Notify me
             </Button>
             <Button variant="secondary" onClick={close}>

@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api } from '../api/api.ts'
-import { messageOf } from '../api/refusals.ts'
 import { Actions } from '../checkout/StatusPage.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
@@ -12,34 +11,26 @@ import { noticeAnswer } from './answers.ts'
 import styles from './OrderPage.module.css'
 import { isUnknown, noticeQuery } from './queries.ts'
 
-/** Where the mail about a request for news leads. Opening it changes nothing: mail programs open links by themselves. */
+/** The page that the stock alert mail links to. Opening it changes nothing: mail programs open links by themselves. */
 export function NoticePage() {
-  const { reference = '' } = useSearch({ strict: false })
+  const { reference = '' } = useSearch({ from: '/shop/notice' })
   const queryClient = useQueryClient()
   const { data, error } = useQuery({ ...noticeQuery(reference), enabled: reference !== '' })
-  const [sending, setSending] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
+  const { pending, message, submit } = useSubmit('That did not work. Please try again.')
 
-  const press = async (step: 'confirmation' | 'removal') => {
-    setSending(true)
-    setProblem(null)
-    try {
+  const press = (step: 'confirmation' | 'removal') =>
+    submit(async () => {
       const path = `/api/shop/notices/${encodeURIComponent(reference)}/${step}` as const
       const notice = await api(path, { method: 'POST', body: {}, answer: noticeAnswer })
       queryClient.setQueryData(noticeQuery(reference).queryKey, notice)
-    } catch (failure) {
-      setProblem(messageOf(failure, 'That did not work. Please try again.'))
-    } finally {
-      setSending(false)
-    }
-  }
+    })
   const confirm = (
-    <Button onClick={() => void press('confirmation')} pending={sending}>
+    <Button onClick={() => press('confirmation')} pending={pending}>
       Yes, tell me
     </Button>
   )
   const remove = (
-    <Button variant="secondary" onClick={() => void press('removal')} disabled={sending}>
+    <Button variant="secondary" onClick={() => press('removal')} disabled={pending}>
       Remove my address
     </Button>
   )
@@ -51,7 +42,7 @@ export function NoticePage() {
   const unknown = reference === '' || isUnknown(error)
   const waiting = !data && !error && !unknown
   return (
-    <div className={styles['page']} aria-busy={waiting}>
+    <div className={styles.page} aria-busy={waiting}>
       <h1>{data ? `News of the ${data.productName}` : 'News from the shop'}</h1>
       {unknown && <Notice kind="error" title="We have no such request. It may have been removed already." />}
       {!unknown && error && (
@@ -63,7 +54,7 @@ export function NoticePage() {
           <TakesLonger />
         </>
       )}
-      {problem !== null && <Notice kind="error" title={problem} live />}
+      {message && <Notice kind="error" title={message.text} live />}
       {data?.status === 'unconfirmed' && (
         <>
           <p>{`Shall we write to you when the ${data.productName} can be had? One email, nothing else.`}</p>
@@ -98,7 +89,7 @@ export function NoticePage() {
             We will not write to you about it again, even if somebody types in your address.
           </Notice>
           <Actions>
-            <Button variant="secondary" onClick={() => void press('confirmation')} disabled={sending}>
+            <Button variant="secondary" onClick={() => press('confirmation')} disabled={pending}>
               Tell me after all
             </Button>
             {toShop}

@@ -14,21 +14,21 @@ import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
 import { forgetOrdered } from './cart-order.ts'
-import { orderStandingOf } from './order-standing.ts'
+import { toOrderDisplayStatus } from './order-status.ts'
 import styles from './OrderPage.module.css'
 import { isUndecided, isUnknown, orderQuery } from './queries.ts'
 
 const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
 
-/** Where the card page leads back to: what is really paid is the server's to say. */
+/** The return page of the payment: the server says what was paid. */
 export function OrderPage() {
-  const { reference } = useSearch({ strict: false })
-  return reference ? <Checked reference={reference} /> : <Unknown />
+  const { reference } = useSearch({ from: '/shop/success' })
+  return reference ? <OrderLoader reference={reference} /> : <Unknown />
 }
 
 function Page({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <div className={styles['page']}>
+    <div className={styles.page}>
       <h1 aria-live="polite">{title}</h1>
       {children}
     </div>
@@ -52,14 +52,14 @@ function Unknown() {
   )
 }
 
-function Checked({ reference }: { reference: string }) {
+function OrderLoader({ reference }: { reference: string }) {
   const { data, error, errorUpdateCount } = useQuery(orderQuery(reference))
   const isPaid = data !== undefined && data.status !== 'unpaid'
   useEffect(() => {
     if (isPaid) forgetOrdered(reference)
   }, [isPaid, reference])
 
-  if (data) return <Told order={data} />
+  if (data) return <OrderDetails order={data} />
   if (isUnknown(error)) return <Unknown />
   if (errorUpdateCount > 0) {
     return (
@@ -72,7 +72,7 @@ function Checked({ reference }: { reference: string }) {
     )
   }
   return (
-    <div className={styles['page']} aria-busy="true">
+    <div className={styles.page} aria-busy="true">
       <h1>One moment</h1>
       <p aria-live="polite">Loading your order...</p>
       <Skeleton height="12rem" />
@@ -83,7 +83,7 @@ function Checked({ reference }: { reference: string }) {
 
 function rowsOf(order: Order): Row[] {
   const { lines, shipTo, email, receiptNumber, trackingNumber } = order
-  const { done, pending, owed } = orderStandingOf(order).back
+  const { done, pending, owed } = toOrderDisplayStatus(order).back
   return [
     ...lines.map(({ name, quantity, unitAmount, state }): Row => [
       quantity > 1 ? `${name} × ${quantity}` : name,
@@ -119,7 +119,7 @@ const banks = 'Banks usually take 5 to 10 business days to show a refund.'
 
 function toldOf(order: Order): { title: string; notice: ReactNode; again?: boolean } {
   const { checkout, lines } = order
-  const { kind, wasShipped, back } = orderStandingOf(order)
+  const { kind, wasShipped, back } = toOrderDisplayStatus(order)
   const { done, pending, owed } = back
   const ships = wasShipped ? 'It is for what we had shipped to you.' : 'Nothing will be shipped.'
   const part = done > 0 && <p>{`${usd(done)} of it went back to your card. ${banks}`}</p>
@@ -239,7 +239,7 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
   }
 }
 
-function Told({ order }: { order: Order }) {
+function OrderDetails({ order }: { order: Order }) {
   const { title, notice, again = false } = toldOf(order)
   return (
     <Page title={title}>

@@ -8,17 +8,17 @@ import { addToCart, useCart } from './cart.ts'
 import styles from './ProductCard.module.css'
 
 interface ProductActionsProps {
-  /** Missing where it is sold no more. */
+  /** Missing if it is no longer sold. */
   product: Product | undefined
-  /** The way to the cart. */
+  /** The link to the cart. */
   cart: ReactNode
-  /** It was put into the cart. */
+  /** Called when it was added to the cart. */
   onAdded: (told: Toasted) => void
-  /** Somebody wants to hear when it can be had. */
+  /** Called to request a stock alert. */
   onAwait: (product: Product) => void
 }
 
-/** What can be done about a product: buy it, or wait for it. */
+/** Actions for a product: buy it, or request a stock alert. */
 export function ProductActions({ product, cart, onAdded, onAwait }: ProductActionsProps) {
   const hydrated = useHydrated()
   const inCart = useCart().find(({ id }) => id === product?.sku)?.quantity ?? 0
@@ -43,7 +43,7 @@ export function ProductActions({ product, cart, onAdded, onAwait }: ProductActio
           <span>
             Add <span className="visually-hidden">{`${name} `}</span>to cart
           </span>
-          {inCart > 0 && <span className={styles['inCart']}>{` (${inCart} in it)`}</span>}
+          {inCart > 0 && <span className={styles.inCart}>{` (${inCart} in it)`}</span>}
         </Button>
       )}
       {canRequestStockAlert(state) && (

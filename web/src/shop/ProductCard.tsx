@@ -13,23 +13,23 @@ interface ProductCardProps {
   /** Its own page. */
   to?: PagePath
   drawing: DrawingName
-  /** It stands where the page begins. */
+  /** It is at the top of the page. */
   first?: boolean
   accent: Accent
   price: Money
-  /** Without cents where there are none. */
+  /** Whole dollars are shown without cents. */
   wholePrice: boolean
-  /** There are dearer ones. */
+  /** The price is the lowest of several. */
   from?: boolean
-  /** Short words about how it stands. */
+  /** A short status. */
   marks: string[]
   text: string
   points: string[]
-  /** What can be done about it. */
+  /** Actions. */
   children: ReactNode
 }
 
-/** A thing of the shop: what it is, how it stands, what it costs. */
+/** A product: name, status and price. */
 export function ProductCard({
   name,
   to,
@@ -45,27 +45,27 @@ export function ProductCard({
   children,
 }: ProductCardProps) {
   return (
-    <article className={styles['card']} data-accent={accent}>
-      <div className={styles['picture']}>
+    <article className={styles.card} data-accent={accent}>
+      <div className={styles.picture}>
         <Drawing of={drawing} first={first} />
       </div>
-      <div className={styles['words']}>
-        <h2 className={styles['title']}>{to ? <Link to={to}>{name}</Link> : name}</h2>
-        <p className={styles['priceLine']}>
-          <span className={styles['price']}>{`${from ? 'From ' : ''}${formatMoney(price, wholePrice)}`}</span>
+      <div className={styles.words}>
+        <h2 className={styles.title}>{to ? <Link to={to}>{name}</Link> : name}</h2>
+        <p className={styles.priceLine}>
+          <span className={styles.price}>{`${from ? 'From ' : ''}${formatMoney(price, wholePrice)}`}</span>
           {marks.map((mark) => (
-            <span key={mark} className={styles['mark']}>
+            <span key={mark} className={styles.mark}>
               {mark}
             </span>
           ))}
         </p>
-        <p className={styles['text']}>{text}</p>
-        <ul className={styles['points']}>
+        <p className={styles.text}>{text}</p>
+        <ul className={styles.points}>
           {points.map((point) => (
             <li key={point}>{point}</li>
           ))}
         </ul>
-        <div className={styles['actions']}>{children}</div>
+        <div className={styles.actions}>{children}</div>
       </div>
     </article>
   )

@@ -15,13 +15,13 @@ import { shopQuery } from './shop-query.ts'
 
 const NoticeDialog = lazy(async () => ({ default: (await import('./NoticeDialog.tsx')).NoticeDialog }))
 
-/** One thing of the shop, with all that is to be said of it. */
+/** The page of one product. */
 export function ProductPage({ sku }: { sku: ProductSku }) {
   const shop = useQuery(shopQuery)
-  const [told, setTold] = useState<Toasted | null>(null)
+  const [toast, setToast] = useState<Toasted | null>(null)
   const [awaited, setAwaited] = useState<Product | null>(null)
   const content = shopProducts.find((product) => product.sku === sku)
-  // Until the server has said what is true today, it is as the shop opened with it.
+  // Shows the opening state until the server's response.
   const today: Product | undefined = shop.data
     ? shop.data.products.find((product) => product.sku === sku)
     : { sku, ...openingProducts[sku], currency: 'usd' }
@@ -29,21 +29,21 @@ export function ProductPage({ sku }: { sku: ProductSku }) {
   const state = today?.state ?? 'withdrawn'
   const texts = productTexts[sku]
   return (
-    <article className={styles['page']} data-accent={content?.accent}>
-      <div className={styles['picture']}>{content && <Drawing of={content.drawing} first />}</div>
-      <div className={styles['words']}>
-        <p className={styles['kicker']}>
+    <article className={styles.page} data-accent={content?.accent}>
+      <div className={styles.picture}>{content && <Drawing of={content.drawing} first />}</div>
+      <div className={styles.words}>
+        <p className={styles.kicker}>
           <Link to="/shop">Shop</Link>
           <span aria-hidden="true"> / </span>
           <span>{stateNames[state]}</span>
         </p>
         <h1>{name}</h1>
-        <p className={styles['priceLine']}>
-          <span className={styles['price']}>{formatMoney({ amount, currency: 'usd' }, content?.wholePrice)}</span>
-          {content?.mark && canBeBought(state) && <span className={styles['mark']}>{content.mark}</span>}
+        <p className={styles.priceLine}>
+          <span className={styles.price}>{formatMoney({ amount, currency: 'usd' }, content?.wholePrice)}</span>
+          {content?.mark && canBeBought(state) && <span className={styles.mark}>{content.mark}</span>}
         </p>
-        <p className={styles['lead']}>{content?.text}</p>
-        <div className={styles['actions']}>
+        <p className={styles.lead}>{content?.text}</p>
+        <div className={styles.actions}>
           <ProductActions
             product={today}
             cart={
@@ -51,13 +51,13 @@ export function ProductPage({ sku }: { sku: ProductSku }) {
                 See your cart
               </Link>
             }
-            onAdded={setTold}
+            onAdded={setToast}
             onAwait={setAwaited}
           />
         </div>
         <p>{texts.about}</p>
         {texts.while[state] && <p>{texts.while[state]}</p>}
-        <dl className={styles['facts']}>
+        <dl className={styles.facts}>
           {texts.facts.map(([term, value]) => (
             <div key={term}>
               <dt>{term}</dt>
@@ -65,14 +65,14 @@ export function ProductPage({ sku }: { sku: ProductSku }) {
             </div>
           ))}
         </dl>
-        <p className={styles['soft']}>
+        <p className={styles.soft}>
           {canBeBought(state) && <span>Shipping within the U.S. is in the price. </span>}
           <Link to="/faq" hash="pre-order">
             How orders ahead and notices work
           </Link>
         </p>
       </div>
-      <Toast message={told} onClose={() => setTold(null)} />
+      <Toast message={toast} onClose={() => setToast(null)} />
       {awaited && (
         <Suspense>
           <NoticeDialog product={awaited} open onClose={() => setAwaited(null)} />

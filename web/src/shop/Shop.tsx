@@ -15,7 +15,7 @@ import { classKits, shopProducts, stateNames } from './shop-products.ts'
 import { shopQuery } from './shop-query.ts'
 import styles from './Shop.module.css'
 
-// They come when somebody wants them.
+// Imported on demand.
 const Cart = lazy(async () => ({ default: (await import('./Cart.tsx')).Cart }))
 const NoticeDialog = lazy(async () => ({ default: (await import('./NoticeDialog.tsx')).NoticeDialog }))
 
@@ -24,33 +24,33 @@ const kitsOpening = { amount: Math.min(...Object.values(openingClassPrices)), cu
 export function Shop() {
   const shop = useQuery(shopQuery)
   const cart = useCart()
-  const [told, setTold] = useState<Toasted | null>(null)
+  const [toast, setToast] = useState<Toasted | null>(null)
   const cartHeading = useRef<HTMLHeadingElement>(null)
   const [awaited, setAwaited] = useState<Product | null>(null)
-  // Until the server has said what is true today, the shop shows what it opened with.
+  // Shows the opening products until the server's response.
   const products =
     shop.data?.products ?? shopProducts.map(({ sku }): Product => ({ sku, ...openingProducts[sku], currency: 'usd' }))
 
-  /** The pressed button is gone: whoever came by keyboard goes on from the cart's heading. */
+  /** The pressed button was removed: keyboard users continue from the cart's heading. */
   const cartChanged = (message: Toasted | null) => {
-    setTold(message)
+    setToast(message)
     cartHeading.current?.focus()
   }
 
   return (
     <>
-      <div className={styles['hero']}>
-        <div className={styles['heroInner']}>
-          <p className={styles['kicker']}>Shop</p>
+      <div className={styles.hero}>
+        <div className={styles.heroInner}>
+          <p className={styles.kicker}>Shop</p>
           <h1>Kits and robots</h1>
-          <p className={styles['lead']}>
+          <p className={styles.lead}>
             The kits of our classes, and the robots that came out of our workshop. Shipping within the U.S. is in the
             price.
           </p>
         </div>
       </div>
-      <div className={styles['page']}>
-        <div className={styles['products']}>
+      <div className={styles.page}>
+        <div className={styles.products}>
           <ProductCard
             name={classKits.name}
             drawing="kit-box"
@@ -83,19 +83,19 @@ export function Shop() {
                 <ProductActions
                   product={today}
                   cart={<a href="#cart">See your cart</a>}
-                  onAdded={setTold}
+                  onAdded={setToast}
                   onAwait={setAwaited}
                 />
               </ProductCard>
             )
           })}
         </div>
-        <section id="cart" className={styles['cart']} aria-labelledby="cart-heading">
+        <section id="cart" className={styles.cart} aria-labelledby="cart-heading">
           <h2 id="cart-heading" ref={cartHeading} tabIndex={-1}>
             Your cart
           </h2>
           {cart.length === 0 ? (
-            <div className={styles['empty']}>
+            <div className={styles.empty}>
               <Drawing of="empty-tray" />
               <p>Your cart is currently empty.</p>
             </div>
@@ -106,7 +106,7 @@ export function Shop() {
           )}
         </section>
       </div>
-      <Toast message={told} onClose={() => setTold(null)} />
+      <Toast message={toast} onClose={() => setToast(null)} />
       {awaited && (
         <Suspense>
           <NoticeDialog product={awaited} open onClose={() => setAwaited(null)} />

@@ -12,8 +12,8 @@ interface SentOrder {
   orderId: string
   items: OrderItem[]
   /**
-   * What the cart was sent as first. Each change names that one, not the change before it, which the server may have refused
-   * or never received: then it could not tell that they are of one cart.
+   * The cart's first order. Each change refers to that one, not to the change before it, which the server may have rejected
+   * or never received: it could not relate them then.
    */
   replaces?: string
 }
@@ -27,7 +27,7 @@ function keptOrder(): SentOrder | null {
 
 const same = (one: OrderItem[], other: OrderItem[]) => JSON.stringify(one) === JSON.stringify(other)
 
-/** What the cart is sent as. */
+/** The order for the cart. */
 export function orderOf(items: CartItem[]): SentOrder {
   const kept = keptOrder()
   if (kept && same(kept.items, wanted(items))) return kept
@@ -40,12 +40,12 @@ export function orderOf(items: CartItem[]): SentOrder {
   return order
 }
 
-/** What is in the cart is wanted beside what it was sent as before: the next order is one of its own. */
+/** The cart is wanted in addition to its earlier order: the next order is a separate one. */
 export function forgetSentOrder(): void {
   session.remove(orderKey)
 }
 
-/** An order is paid: what it was made of is not wanted any more. A cart that was filled since stays. */
+/** Empties the cart of a paid order. A cart that was filled since stays. */
 export function forgetOrdered(orderId: string): void {
   const kept = keptOrder()
   if (kept?.orderId !== orderId) return

@@ -2,7 +2,7 @@ import { maxLines, maxQuantity } from '@robokids/contracts/products'
 import { useSyncExternalStore } from 'react'
 import { session } from '../browser/storage.ts'
 
-/** As it is kept: `price` in dollars. Left out, `quantity` is 1. */
+/** As stored: `price` in dollars; `quantity` defaults to 1. */
 export interface CartItem {
   id: string
   name: string
@@ -31,7 +31,7 @@ export function parseJson(text: string | null): unknown {
   }
 }
 
-/** What of a kept cart can be understood: each product once. */
+/** The valid items of a stored cart, each product once. */
 export function readCart(text: string | null): CartItem[] {
   const kept = parseJson(text)
   if (!Array.isArray(kept)) return nothing
@@ -48,14 +48,14 @@ export function readCart(text: string | null): CartItem[] {
 
 let last: { text: string | null; items: CartItem[] } = { text: null, items: nothing }
 
-/** The cart as it is now. */
+/** The current cart. */
 export function currentCart(): CartItem[] {
   const text = session.get(cartKey)
   if (text !== last.text) last = { text, items: readCart(text) }
   return last.items
 }
 
-/** How many things are in it. */
+/** The number of items. */
 export function inCart(): number {
   return currentCart().reduce((sum, { quantity }) => sum + quantity, 0)
 }
@@ -63,7 +63,7 @@ export function inCart(): number {
 function keep(items: CartItem[]): void {
   if (items.length === 0) session.remove(cartKey)
   else session.set(cartKey, JSON.stringify(items))
-  // Also for the frame, which every page has, and which would not load all this to listen.
+  // Also notifies the frame, which is on every page and does not import this module.
   window.dispatchEvent(new Event('cart'))
 }
 
@@ -72,12 +72,12 @@ function subscribe(listener: () => void): () => void {
   return () => window.removeEventListener('cart', listener)
 }
 
-/** The cart of this visit; empty where the page is prerendered, and in the first moment of hydration. */
+/** The cart of this visit; empty in prerendered pages and during hydration. */
 export function useCart(): CartItem[] {
   return useSyncExternalStore(subscribe, currentCart, () => nothing)
 }
 
-/** One more of it. @returns how many there are now, or null where there is no room for more */
+/** Adds one. @returns the new quantity, or null if the limit is reached */
 export function addToCart(product: { sku: string; name: string; amount: number }): number | null {
   const items = currentCart()
   const known = items.find(({ id }) => id === product.sku)
@@ -96,7 +96,7 @@ export function clearCart(): void {
   keep(nothing)
 }
 
-/** As it was before something was taken out of it. */
+/** Restores the cart as it was before a removal. */
 export function restoreCart(items: CartItem[]): void {
   keep(items)
 }

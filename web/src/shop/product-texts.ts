@@ -2,12 +2,12 @@ import { type ProductSku, type ProductState, robotSpider, teddyBear } from '@rob
 
 interface ProductTexts {
   about: string
-  /** What is true only as long as it stands so. */
+  /** True only in this state. */
   while: Partial<Record<ProductState, string>>
   facts: readonly (readonly [name: string, value: string])[]
 }
 
-/** What a product's own page says of it, beside what the shop does. */
+/** A product page's texts, besides those of the shop. */
 export const productTexts: Record<ProductSku, ProductTexts> = {
   [robotSpider]: {
     about:

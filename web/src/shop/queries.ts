@@ -5,12 +5,12 @@ import { askAgainMs } from '../api/ask-again.ts'
 import { returnedQuery } from '../checkout/returned.ts'
 import { noticeAnswer, orderAnswer } from './answers.ts'
 
-/** Whether news of it is still to come by itself. */
+/** Whether its status may still change by itself. */
 export function isUndecided({ status, checkout }: Order): boolean {
   return status === 'unpaid' && ['creating', 'open', 'processing'].includes(checkout.status)
 }
 
-/** The server knows nothing by that reference, as against: it cannot be asked now. */
+/** A 404, as opposed to a network failure. */
 export function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && ['order_not_found', 'notice_not_found', 'not_found'].includes(error.code)
 }

@@ -1,7 +1,7 @@
 import { robotSpider } from '@robokids/contracts/products'
 import type { Order } from '@robokids/contracts/shop'
 
-/** For tests: what two Spiders come to, paid and not yet shipped. */
+/** For tests: an order of two Spiders, paid and not yet shipped. */
 export const sampleOrder: Order = {
   orderId: '019a0000-0000-7000-8000-0000000000b1',
   status: 'paid',

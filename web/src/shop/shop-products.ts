@@ -7,11 +7,11 @@ export interface ShopProduct {
   drawing: DrawingName
   accent: Accent
   text: string
-  /** What is in it, or what it can do. */
+  /** Contents or features. */
   points: string[]
-  /** Stands beside what can be done about it. */
+  /** A note beside its actions. */
   mark?: string
-  /** Without cents where there are none. */
+  /** Whole dollars are shown without cents. */
   wholePrice: boolean
 }
 

@@ -6,17 +6,17 @@ interface AccordionProps {
   items: readonly { question: string; answer: ReactNode }[]
 }
 
-/** Questions that unfold their answers; the browser's own element, so that find-in-page opens them too. */
+/** Expandable questions; native `details`, which find-in-page opens too. */
 export function Accordion({ items }: AccordionProps) {
   return (
-    <div className={styles['accordion']}>
+    <div className={styles.accordion}>
       {items.map(({ question, answer }) => (
-        <details key={question} className={styles['item']}>
-          <summary className={styles['question']}>
+        <details key={question} className={styles.item}>
+          <summary className={styles.question}>
             <span>{question}</span>
             <Icon name="down" />
           </summary>
-          <div className={styles['answer']}>{typeof answer === 'string' ? <p>{answer}</p> : answer}</div>
+          <div className={styles.answer}>{typeof answer === 'string' ? <p>{answer}</p> : answer}</div>
         </details>
       ))}
     </div>

@@ -4,24 +4,18 @@ import { Button } from './Button.tsx'
 import { Modal } from './Modal.tsx'
 
 interface AlertProps {
-  /** What to say; nothing is shown while it is null. */
+  /** The message; closed while null. */
   message: string | null
-  /** It was read: called once for each message. */
+  /** Called once per message, when it is closed. */
   onClose: () => void
 }
 
-/** A message that has to be read before one goes on. */
+/** A modal message. */
 export function Alert({ message, onClose }: AlertProps) {
   const messageId = useId()
   return (
-    <Modal
-      open={message !== null}
-      onClose={onClose}
-      role="alertdialog"
-      labelledBy={messageId}
-      className={styles['alert']}
-    >
-      <div className={styles['content']}>
+    <Modal open={message !== null} onClose={onClose} role="alertdialog" labelledBy={messageId} className={styles.alert}>
+      <div className={styles.content}>
         <p id={messageId}>{message}</p>
         <Button onClick={onClose}>OK</Button>
       </div>

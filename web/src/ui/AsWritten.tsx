@@ -1,7 +1,7 @@
-/** A name or an address as the family wrote it: who has the page translated is still called Rose, and lives on Oak Street. */
+/** Excludes a name or an address from page translation: Rose stays Rose. */
 export function AsWritten({ children }: { children: string }) {
   return <span translate="no">{children}</span>
 }
 
-/** The same for a row that is left out, or replaced, where there is nothing to say. */
+/** The same, but undefined for an empty text. */
 export const asWritten = (text: string) => text && <AsWritten>{text}</AsWritten>

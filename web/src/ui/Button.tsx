@@ -1,18 +1,17 @@
-import { Link } from '@tanstack/react-router'
-import type { ComponentProps, ReactNode } from 'react'
+import { createLink } from '@tanstack/react-router'
+import type { ComponentProps } from 'react'
 import styles from './Button.module.css'
 
-/** `danger` cannot be undone. */
+/** `danger`: the action cannot be undone. */
 type Variant = 'primary' | 'secondary' | 'quiet' | 'danger'
 
-const classOf = (variant: Variant, wide: boolean) =>
-  `${styles['button']} ${styles[variant]} ${wide ? styles['wide'] : ''}`
+const classOf = (variant: Variant, wide: boolean) => `${styles.button} ${styles[variant]} ${wide ? styles.wide : ''}`
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'> {
   variant?: Variant
-  /** As wide as its place. */
+  /** As wide as its container. */
   wide?: boolean
-  /** It is at work: it cannot be pressed again and says `pendingLabel` meanwhile. */
+  /** Disabled, with `pendingLabel`, while its action runs. */
   pending?: boolean
   pendingLabel?: string
 }
@@ -35,28 +34,21 @@ export function Button({
       disabled={disabled || pending}
       aria-busy={pending || undefined}
     >
-      {/* An element, and another one while it is at work: a translator's page puts elements in the place of words that stand alone. */}
+      {/* An element with a key of its own: page translation replaces bare text nodes, which breaks React's updates. */}
       <span key={Number(pending)}>{pending ? pendingLabel : children}</span>
     </button>
   )
 }
 
-interface ButtonLinkProps {
-  /** A page of this site. */
-  to: string
+interface ButtonAnchorProps extends Omit<ComponentProps<'a'>, 'className'> {
   variant?: Variant
+  /** As wide as its container. */
   wide?: boolean
-  search?: Record<string, string>
-  /** Done before it leads there. */
-  onClick?: () => void
-  children: ReactNode
 }
 
 /** Looks like a button and leads to another page. */
-export function ButtonLink({ to, variant = 'primary', wide = false, search, onClick, children }: ButtonLinkProps) {
-  return (
-    <Link to={to} {...(search ? { search } : {})} {...(onClick ? { onClick } : {})} className={classOf(variant, wide)}>
-      {children}
-    </Link>
-  )
-}
+export const ButtonLink = createLink(({ variant = 'primary', wide = false, children, ...rest }: ButtonAnchorProps) => (
+  <a {...rest} className={classOf(variant, wide)}>
+    {children}
+  </a>
+))

@@ -5,16 +5,12 @@ export type Accent = 'green' | 'blue' | 'violet' | 'orange'
 
 interface CardProps extends ComponentProps<'div'> {
   as?: ElementType
-  /** A level's colour, as a band along the top. */
+  /** A level's color, as a band along the top. */
   accent?: Accent | undefined
 }
 
 export function Card({ as: Element = 'div', accent, className = '', ...rest }: CardProps) {
   return (
-    <Element
-      {...rest}
-      data-accent={accent}
-      className={`${styles['card']} ${accent ? styles['banded'] : ''} ${className}`}
-    />
+    <Element {...rest} data-accent={accent} className={`${styles.card} ${accent ? styles.banded : ''} ${className}`} />
   )
 }

@@ -12,13 +12,13 @@ export function Checkbox({ label, error, id, ...input }: CheckboxProps) {
   const boxId = id ?? ownId
   const errorId = `${boxId}-error`
   return (
-    <div className={styles['field']}>
-      <label htmlFor={boxId} className={styles['label']}>
+    <div className={styles.field}>
+      <label htmlFor={boxId} className={styles.label}>
         <input
           {...input}
           type="checkbox"
           id={boxId}
-          className={styles['box']}
+          className={styles.box}
           aria-invalid={error ? true : undefined}
           aria-describedby={error ? errorId : undefined}
         />

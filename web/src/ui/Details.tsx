@@ -4,13 +4,13 @@ import styles from './Details.module.css'
 
 export type Row = readonly [name: string, value: ReactNode]
 
-/** What is known, a line each. */
+/** A description list. */
 export function Details({ rows }: { rows: readonly Row[] }) {
   return (
-    <dl className={styles['details']}>
+    <dl className={styles.details}>
       {rows.map(([name, value], index) => (
-        // By its place: a receipt may tell of two refunds.
-        <div key={index} className={styles['row']}>
+        // By index: a receipt may list two equal refunds.
+        <div key={index} className={styles.row}>
           <dt>{name}</dt>
           <dd>
             <bdi>{value}</bdi>
@@ -21,7 +21,7 @@ export function Details({ rows }: { rows: readonly Row[] }) {
   )
 }
 
-/** Lines of an address below each other, without the empty ones. */
+/** Address lines, without the empty ones. */
 export function Lines({ of }: { of: readonly string[] }) {
   return of.filter((line) => line !== '').map((line, index) => <div key={index}>{asWritten(line)}</div>)
 }

@@ -5,13 +5,13 @@ import { Modal } from './Modal.tsx'
 interface DialogProps {
   open: boolean
   title: string
-  /** An `alertdialog` comes without a press: it is read from its title on, and a press that was meant for the page does nothing in it. */
+  /** An `alertdialog` opens by itself: it gets the focus at its title, so that input meant for the page does nothing in it. */
   role?: 'alertdialog'
   onClose: () => void
   children: ReactNode
 }
 
-/** A question that has to be answered, or closed, before one goes on. */
+/** A modal question. */
 export function Dialog({ open, title, role, onClose, children }: DialogProps) {
   const titleId = useId()
   const heading = useRef<HTMLHeadingElement>(null)
@@ -19,9 +19,9 @@ export function Dialog({ open, title, role, onClose, children }: DialogProps) {
     if (open && role) heading.current?.focus()
   }, [open, role])
   return (
-    <Modal open={open} onClose={onClose} {...(role ? { role } : {})} labelledBy={titleId} className={styles['dialog']}>
-      <div className={styles['content']}>
-        <h2 id={titleId} ref={heading} tabIndex={role && -1} className={styles['title']}>
+    <Modal open={open} onClose={onClose} {...(role ? { role } : {})} labelledBy={titleId} className={styles.dialog}>
+      <div className={styles.content}>
+        <h2 id={titleId} ref={heading} tabIndex={role && -1} className={styles.title}>
           {title}
         </h2>
         {children}

@@ -3,8 +3,8 @@ import { useHydrated } from '../browser/use-hydrated.ts'
 import styles from './DisabledUntilHydrated.module.css'
 
 /**
- * What the browser has put into the fields of a page that just came: a password manager does so as the document arrives. Not
- * what it has kept of a page that one comes back to: what was forgotten since stays forgotten.
+ * Values that the browser filled into a new document before hydration, as password managers do. Not those that it
+ * restored with a page from the history: cleared values stay cleared.
  */
 function filledIn(fields: HTMLElement): [HTMLInputElement, string][] {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
@@ -14,7 +14,7 @@ function filledIn(fields: HTMLElement): [HTMLInputElement, string][] {
     .map((input) => [input, input.value])
 }
 
-/** Tells React what stands in a field as if it were typed now: it takes what was there before it came for known. */
+/** Dispatches an input event for a filled-in value: React takes values from before hydration for known. */
 function type(input: HTMLInputElement, text: string): void {
   input.value = ''
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, text)
@@ -22,8 +22,8 @@ function type(input: HTMLInputElement, text: string): void {
 }
 
 /**
- * Fields of a prerendered form: they look as they will, and take nothing from people before the script is there that would
- * lose it. What the browser fills in all the same stays.
+ * The fields of a prerendered form: styled as enabled, but disabled until hydration, which would lose what users type
+ * before. What the browser fills in is kept.
  */
 export function DisabledUntilHydrated({ children }: { children: ReactNode }) {
   const hydrated = useHydrated()
@@ -31,15 +31,15 @@ export function DisabledUntilHydrated({ children }: { children: ReactNode }) {
   const filled = useRef<[HTMLInputElement, string][]>([])
   useEffect(() => {
     if (!fields.current) return
-    // The form's own state comes with its first change, and leaves nothing else in the fields.
+    // The first change renders the form's state, which would overwrite the other fields.
     if (!hydrated) filled.current = filledIn(fields.current)
-    // Each by itself, after this: an effect's changes come to the form all at once, and each would undo the one before.
+    // Each in a task of its own: changes in one effect are batched, and each would undo the one before.
     else queueMicrotask(() => filled.current.splice(0).forEach(([input, text]) => type(input, text)))
   }, [hydrated])
   return (
-    <fieldset ref={fields} className={styles['fields']} disabled={!hydrated}>
+    <fieldset ref={fields} className={styles.fields} disabled={!hydrated}>
       <noscript>
-        <p className={styles['note']}>
+        <p className={styles.note}>
           This form needs JavaScript. Please turn it on in your browser and load the page again.
         </p>
       </noscript>

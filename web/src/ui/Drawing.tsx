@@ -4,14 +4,14 @@ import styles from './Drawing.module.css'
 
 interface DrawingProps {
   of: DrawingName
-  /** It stands where the page begins, and is asked for with it. */
+  /** It is at the top of the page and loaded eagerly. */
   first?: boolean
 }
 
 /**
- * One of `web/drawings`: flat fills, rounded lines of 2, light from the upper left, one face for all robots. Each is a file
- * of its own and no code, so that a page loads what comes into view, and no script for it. They decorate: what matters is said
- * in the text beside them.
+ * A drawing of `web/drawings`: flat fills, rounded lines of 2, light from the upper left, one face for all robots. Each is
+ * a file, so that a page loads those that come into view, without scripts. Decorative: the information is
+ * in the text beside it.
  */
 export function Drawing({ of, first = false }: DrawingProps) {
   const [width, height] = of in sizes ? sizes[of as keyof typeof sizes] : [320, 220]
@@ -23,7 +23,7 @@ export function Drawing({ of, first = false }: DrawingProps) {
       height={height}
       loading={first ? 'eager' : 'lazy'}
       decoding="async"
-      className={styles['drawing']}
+      className={styles.drawing}
     />
   )
 }

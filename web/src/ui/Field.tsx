@@ -3,7 +3,7 @@ import { Labelled, type LabelProps } from './Labelled.tsx'
 
 type FieldProps = LabelProps & Omit<ComponentProps<'input'>, 'className'>
 
-/** A line to type into. */
+/** A text input. */
 export function Field({ label, hint, error, optional = false, id, ...input }: FieldProps) {
   return (
     <Labelled label={label} hint={hint} error={error} optional={optional} id={id}>

@@ -4,12 +4,12 @@ import { Button } from './Button.tsx'
 interface FileButtonProps {
   address: `/api/${string}`
   variant?: 'primary' | 'secondary'
-  /** What is said where there is no file to be had just now. */
+  /** The message if the file is unavailable. */
   failure: string
   children: ReactNode
 }
 
-/** Hands over a file of the server: a browser keeps it, one inside another app shows it. */
+/** Downloads a file from the server; in-app browsers show it instead. */
 export function FileButton({ address, variant = 'primary', failure, children }: FileButtonProps) {
   const [asking, setAsking] = useState(false)
   const [failed, setFailed] = useState(false)
@@ -17,7 +17,7 @@ export function FileButton({ address, variant = 'primary', failure, children }: 
   const open = async () => {
     setAsking(true)
     try {
-      // Asked first: an address that has none would be shown in the place of this page.
+      // Checked first: an error response would replace this page.
       const answer = await fetch(address, { method: 'HEAD' })
       setFailed(!answer.ok)
       if (answer.ok) window.location.assign(address)

@@ -15,11 +15,11 @@ export const iconNames = Object.keys(paths) as IconName[]
 
 interface IconProps {
   name: IconName
-  /** In pixels, both ways. */
+  /** Width and height, in pixels. */
   size?: number
 }
 
-/** A sign in the colour of the text around it, which says the same: readers of the screen skip it. */
+/** A decorative icon in the text's color, hidden from screen readers. */
 export function Icon({ name, size = 16 }: IconProps) {
   return (
     <svg viewBox="0 0 16 16" width={size} height={size} aria-hidden="true">

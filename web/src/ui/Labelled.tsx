@@ -4,11 +4,11 @@ import styles from './Labelled.module.css'
 
 export interface LabelProps {
   label: ReactNode
-  /** Below the control: what is wanted, and why. */
+  /** Help text below the control. */
   hint?: ReactNode
-  /** What is wrong, in words that help. */
+  /** The error, in words that help. */
   error?: string | undefined
-  /** Marks the field as one that may stay empty. */
+  /** Marks the field as optional. */
   optional?: boolean
 }
 
@@ -19,7 +19,7 @@ interface ControlAttributes {
   'aria-invalid'?: true
 }
 
-/** Label above, hint below, error beside: the frame that every control of a form stands in. */
+/** A form control with its label, hint and error. */
 export function Labelled({
   label,
   hint,
@@ -34,20 +34,20 @@ export function Labelled({
   const errorId = `${controlId}-error`
   const describedBy = [error ? errorId : '', hint ? hintId : ''].filter(Boolean).join(' ')
   return (
-    <div className={styles['field']}>
-      <label htmlFor={controlId} className={styles['label']}>
+    <div className={styles.field}>
+      <label htmlFor={controlId} className={styles.label}>
         <span>{label}</span>
-        {optional && <span className={styles['optional']}> (optional)</span>}
+        {optional && <span className={styles.optional}> (optional)</span>}
       </label>
       {children({
         id: controlId,
-        className: styles['control'] ?? '',
+        className: styles.control ?? '',
         ...(describedBy ? { 'aria-describedby': describedBy } : {}),
         ...(error ? { 'aria-invalid': true } : {}),
       })}
       <FieldError id={errorId} error={error} />
       {hint && (
-        <p id={hintId} className={styles['hint']}>
+        <p id={hintId} className={styles.hint}>
           {hint}
         </p>
       )}
@@ -58,7 +58,7 @@ export function Labelled({
 export function FieldError({ id, error }: { id: string; error: string | undefined }) {
   if (!error) return null
   return (
-    <p id={id} className={styles['error']}>
+    <p id={id} className={styles.error}>
       <Icon name="warning" />
       <span>{error}</span>
     </p>

@@ -2,17 +2,17 @@ import { type ReactNode, useEffect, useRef } from 'react'
 
 interface ModalProps {
   open: boolean
-  /** The reader closed it, by Escape or beside it: `open` must become false. */
+  /** Called on Escape or a click on the backdrop: `open` must become false. */
   onClose: () => void
   className?: string | undefined
   role?: 'dialog' | 'alertdialog'
-  /** The id of what names it. */
+  /** The id of the element that labels it. */
   labelledBy?: string
   label?: string
   children: ReactNode
 }
 
-/** The browser's own modal dialog: the page behind is inert, Escape closes it, and focus returns to where it was. */
+/** The native modal dialog: the page behind is inert, Escape closes it, and the focus returns to where it was. */
 export function Modal({ open, onClose, className, role, labelledBy, label, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const shown = useRef(false)
@@ -35,11 +35,11 @@ export function Modal({ open, onClose, className, role, labelledBy, label, child
       aria-labelledby={labelledBy}
       aria-label={label}
       onClose={() => {
-        // Not when it was `open` that closed it.
+        // Not when `open` closed it.
         if (shown.current) onClose()
       }}
       onClick={(event) => {
-        // A press on the dialog element itself is one on its backdrop; an alert waits for its button.
+        // A click on the dialog element itself is on its backdrop; an alert only closes by its button.
         if (event.target === event.currentTarget && role !== 'alertdialog') onClose()
       }}
     >

@@ -11,22 +11,22 @@ interface NoticeProps {
   kind?: keyof typeof signs
   title?: ReactNode
   children?: ReactNode
-  /** Read out when it appears; leave it away for what is there from the start. */
+  /** Announced when it appears; not for notices that are there from the start. */
   live?: boolean
 }
 
 export function Notice({ kind = 'info', title, children, live = false }: NoticeProps) {
   return (
     <div
-      className={`${styles['notice']} ${styles[kind]}`}
+      className={`${styles.notice} ${styles[kind]}`}
       role={live ? (kind === 'error' ? 'alert' : 'status') : undefined}
     >
-      <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" className={styles['sign']}>
+      <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" className={styles.sign}>
         <circle cx="10" cy="10" r="8.5" />
         {signs[kind]}
       </svg>
-      <div className={styles['words']}>
-        {title && <p className={styles['title']}>{title}</p>}
+      <div className={styles.words}>
+        {title && <p className={styles.title}>{title}</p>}
         {children}
       </div>
     </div>

@@ -4,20 +4,20 @@ import styles from './Section.module.css'
 
 interface SectionProps {
   title: string
-  /** What it is for. */
+  /** A short introduction. */
   lead?: ReactNode
   children: ReactNode
 }
 
-/** One part of the account. */
+/** A section of the profile page. */
 export function Section({ title, lead, children }: SectionProps) {
   const headingId = useId()
   return (
-    <Card as="section" aria-labelledby={headingId} className={styles['section'] ?? ''}>
-      <h2 id={headingId} className={styles['title']}>
+    <Card as="section" aria-labelledby={headingId} className={styles.section ?? ''}>
+      <h2 id={headingId} className={styles.title}>
         {title}
       </h2>
-      {lead && <p className={styles['lead']}>{lead}</p>}
+      {lead && <p className={styles.lead}>{lead}</p>}
       {children}
     </Card>
   )
@@ -25,49 +25,49 @@ export function Section({ title, lead, children }: SectionProps) {
 
 interface ItemProps {
   name: ReactNode
-  /** A word on its state. */
+  /** Its state, in a word. */
   badge?: string | undefined
-  /** The badge tells of what is not settled. */
+  /** The badge is about something unsettled. */
   open?: boolean
   detail?: ReactNode
-  /** What has to be known of it for now. */
+  /** A note below it. */
   note?: string | undefined
   children?: ReactNode
 }
 
-/** A line of a list: what it is, and what can be done with it. */
+/** A list item with its actions. */
 export function Item({ name, badge, open = false, detail, note, children }: ItemProps) {
   return (
-    <li className={styles['item']}>
-      <div className={styles['what']}>
-        <span className={styles['name']}>
+    <li className={styles.item}>
+      <div className={styles.what}>
+        <span className={styles.name}>
           <span>{name}</span>
-          {badge && <span className={`${styles['badge']} ${open ? styles['open'] : ''}`}>{badge}</span>}
+          {badge && <span className={`${styles.badge} ${open ? styles.open : ''}`}>{badge}</span>}
         </span>
-        {detail && <span className={styles['detail']}>{detail}</span>}
-        {note && <span className={styles['note']}>{note}</span>}
+        {detail && <span className={styles.detail}>{detail}</span>}
+        {note && <span className={styles.note}>{note}</span>}
       </div>
-      {children && <div className={styles['do']}>{children}</div>}
+      {children && <div className={styles.do}>{children}</div>}
     </li>
   )
 }
 
 interface ItemsProps {
   label: string
-  /** What an item says counts more than what it is called. */
+  /** The details are more important than the names. */
   facts?: boolean
   children: ReactNode
 }
 
 export function Items({ label, facts = false, children }: ItemsProps) {
   return (
-    <ul className={`${styles['items']} ${facts ? styles['facts'] : ''}`} aria-label={label}>
+    <ul className={`${styles.items} ${facts ? styles.facts : ''}`} aria-label={label}>
       {children}
     </ul>
   )
 }
 
-/** A small form that opens within a section. */
+/** A form that opens within a section. */
 export function Inset({ children }: { children: ReactNode }) {
-  return <div className={styles['inset']}>{children}</div>
+  return <div className={styles.inset}>{children}</div>
 }

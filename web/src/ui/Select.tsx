@@ -3,7 +3,7 @@ import { Labelled, type LabelProps } from './Labelled.tsx'
 
 type SelectProps = LabelProps & Omit<ComponentProps<'select'>, 'className'>
 
-/** One of several: its `<option>`s are the children. */
+/** A select; its `<option>`s are the children. */
 export function Select({ label, hint, error, optional = false, id, children, ...select }: SelectProps) {
   return (
     <Labelled label={label} hint={hint} error={error} optional={optional} id={id}>

@@ -1,6 +1,6 @@
 import styles from './Skeleton.module.css'
 
-/** Holds the place of what is still loading. Put `aria-busy` on what surrounds it. */
+/** A loading placeholder. Put `aria-busy` on its container. */
 export function Skeleton({ width = '100%', height = '1em' }: { width?: string; height?: string }) {
-  return <span className={styles['skeleton']} style={{ width, height }} aria-hidden="true" />
+  return <span className={styles.skeleton} style={{ width, height }} aria-hidden="true" />
 }

@@ -8,19 +8,19 @@ const steps = [
   { id: 'kit', label: 'Kit ships' },
 ] as const
 
-/** Where one is on the way from the form to the kit; those before `current` are done. */
+/** The steps from the form to the kit; those before `current` are done. */
 export function Steps({ current }: { current: (typeof steps)[number]['id'] }) {
   const at = steps.findIndex(({ id }) => id === current)
   return (
     <nav aria-label="Enrollment steps">
-      <ol className={styles['steps']}>
+      <ol className={styles.steps}>
         {steps.map(({ id, label }, index) => (
           <li
             key={id}
-            className={`${styles['step']} ${index < at ? styles['done'] : ''} ${index === at ? styles['now'] : ''}`}
+            className={`${styles.step} ${index < at ? styles.done : ''} ${index === at ? styles.now : ''}`}
             aria-current={index === at ? 'step' : undefined}
           >
-            <span className={styles['dot']} aria-hidden="true">
+            <span className={styles.dot} aria-hidden="true">
               {index < at ? <Icon name="done" size={14} /> : index + 1}
             </span>
             <span>

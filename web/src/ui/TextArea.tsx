@@ -3,7 +3,7 @@ import { Labelled, type LabelProps } from './Labelled.tsx'
 
 type TextAreaProps = LabelProps & Omit<ComponentProps<'textarea'>, 'className'>
 
-/** Several lines to type into. */
+/** A multi-line text input. */
 export function TextArea({ label, hint, error, optional = false, id, rows = 7, ...area }: TextAreaProps) {
   return (
     <Labelled label={label} hint={hint} error={error} optional={optional} id={id}>

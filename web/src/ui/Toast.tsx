@@ -3,13 +3,13 @@ import { Icon } from './Icon.tsx'
 import styles from './Toast.module.css'
 import { useAttention } from './use-attention.ts'
 
-/** How long it stays. The time begins anew when whoever pointed or tabbed at it, or was in another tab, is gone or back. */
+/** How long it stays. The timer restarts after hover, focus, or a visit to another tab. */
 const staysMs = 7_000
 
-/** What was done, in a sentence. Each is a new object: the same words again are news again. */
+/** A message about what was done. Each is a new object, so that the same text is announced again. */
 export interface Toasted {
   text: string
-  /** A link or a button: where it is, or how to undo it. */
+  /** A link to the result, or a button to undo it. */
   action?: ReactNode
 }
 
@@ -19,8 +19,8 @@ interface ToastProps {
 }
 
 /**
- * Says what has just been done, without taking the focus. It is read out, leaves by itself, and can be put away; what has to
- * be read is no toast but a `Notice` or an `Alert`.
+ * Announces what has just been done, without taking the focus. It disappears by itself, and can be closed; for what has to
+ * be read, use a `Notice` or an `Alert`.
  */
 export function Toast({ message, onClose }: ToastProps) {
   const { held, attention } = useAttention()
@@ -28,7 +28,7 @@ export function Toast({ message, onClose }: ToastProps) {
   const cameFrom = useRef<Element | null>(null)
 
   const close = () => {
-    // Whoever came here by keys goes on from where they were.
+    // Returns keyboard users to where they were.
     const at = document.activeElement
     if (at instanceof HTMLElement && toast.current?.contains(at)) {
       if (cameFrom.current instanceof HTMLElement) cameFrom.current.focus()
@@ -48,7 +48,7 @@ export function Toast({ message, onClose }: ToastProps) {
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches over what can be pressed in it
     <div
       ref={toast}
-      className={message ? styles['toast'] : undefined}
+      className={message ? styles.toast : undefined}
       {...attention}
       onFocus={(event: FocusEvent<HTMLDivElement>) => {
         if (!event.currentTarget.contains(event.relatedTarget)) cameFrom.current = event.relatedTarget
@@ -58,12 +58,12 @@ export function Toast({ message, onClose }: ToastProps) {
         if (event.key === 'Escape') close()
       }}
     >
-      {/* It is there before there is something to say: only so is that read out. */}
-      <output className={styles['text']}>{message?.text}</output>
+      {/* A live region has to exist before its text appears. */}
+      <output className={styles.text}>{message?.text}</output>
       {message && (
         <>
           {message.action}
-          <button type="button" className={styles['close']} onClick={close}>
+          <button type="button" className={styles.close} onClick={close}>
             <span className="visually-hidden">Dismiss</span>
             <Icon name="close" />
           </button>

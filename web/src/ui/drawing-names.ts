@@ -1,6 +1,6 @@
 import { sizes } from './drawing-sizes.ts'
 
-/** Those of what is read, all of one size. */
+/** The drawings of articles, all of one size. */
 const readingNames = [
   'welcome',
   'shield',
@@ -21,7 +21,7 @@ const readingNames = [
   'director',
 ] as const
 
-/** Every drawing: what a page shows it asks for by its name alone. */
+/** The names of all drawings. */
 export const drawingNames = [...Object.keys(sizes), ...readingNames] as DrawingName[]
 
 export type DrawingName = keyof typeof sizes | (typeof readingNames)[number]

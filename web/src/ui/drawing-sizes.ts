@@ -1,4 +1,4 @@
-/** Each drawing's own size, which is also its proportion. */
+/** The intrinsic size of each drawing. */
 export const sizes = {
   rover: [240, 190],
   arm: [240, 190],

@@ -1,4 +1,4 @@
-/** Takes keyboards and screen readers to the page's heading. */
+/** Moves the focus to the page's heading. */
 export function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('main h1')
   if (!heading) return

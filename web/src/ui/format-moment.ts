@@ -1,5 +1,5 @@
 import { formatDay } from '@robokids/contracts/class-date'
 import { schoolDate } from '@robokids/contracts/school-date'
 
-/** An ISO instant as a day on the school's calendar: `November 28, 2026`. What is no instant comes back as it is. */
+/** An ISO instant as a date in the school's time zone: `November 28, 2026`. Invalid input is returned as it is. */
 export const formatMoment = (instant: string): string => formatDay(schoolDate(instant))

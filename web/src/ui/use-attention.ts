@@ -6,8 +6,8 @@ function followVisibility(onChange: () => void) {
 }
 
 /**
- * For what moves or leaves by itself: `held` while somebody points at it, has tabbed to it, or reads another tab. `attention`
- * belongs on what surrounds it and its controls.
+ * For elements that move or disappear by themselves: `held` on hover, on keyboard focus, and in a background tab. Put `attention`
+ * on the element around it and its controls.
  */
 export function useAttention() {
   const [pointedAt, setPointedAt] = useState(false)
@@ -15,7 +15,7 @@ export function useAttention() {
   const hidden = useSyncExternalStore(
     followVisibility,
     () => document.hidden,
-    // The prerendered page does not know.
+    // Unknown in the prerendered page.
     () => false,
   )
   return {
@@ -23,7 +23,7 @@ export function useAttention() {
     attention: {
       onPointerEnter: () => setPointedAt(true),
       onPointerLeave: () => setPointedAt(false),
-      // A click leaves the focus on an arrow for good; only keys mean that somebody is reading here.
+      // A click leaves the focus on a button; only keyboard focus means that somebody is reading here.
       onFocus: (event: FocusEvent) => setTabbedTo(event.target.matches(':focus-visible')),
       onBlur: (event: FocusEvent) => {
         if (!event.currentTarget.contains(event.relatedTarget)) setTabbedTo(false)

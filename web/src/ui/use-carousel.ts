@@ -10,8 +10,8 @@ function followReducedMotion(onChange: () => void) {
 }
 
 /**
- * Slides that take turns by themselves. They hold still for whoever points at them, tabs to them, reads another tab,
- * asked for less motion, or paused them; each turn, and each choice of one's own, starts the time anew.
+ * Slides that advance by themselves. They pause on hover, on focus, in a background tab, when the user
+ * prefers reduced motion, or has paused them; each change of slide restarts the timer.
  */
 export function useCarousel(count: number, intervalMs: number) {
   const [index, setIndex] = useState(0)
@@ -20,7 +20,7 @@ export function useCarousel(count: number, intervalMs: number) {
   const still = useSyncExternalStore(
     followReducedMotion,
     () => window.matchMedia(reducedMotion).matches,
-    // The prerendered page does not know.
+    // Unknown in the prerendered page.
     () => false,
   )
   const running = !paused && !held && !still
@@ -41,7 +41,7 @@ export function useCarousel(count: number, intervalMs: number) {
     setPaused,
     /** Reduced motion: there is nothing to pause. */
     still,
-    /** For what surrounds the slides and their controls. */
+    /** Props for the element around the slides and their controls. */
     attention,
   }
 }

@@ -25,8 +25,9 @@ import { Notice } from '../ui/Notice.tsx'
 import styles from './Waiver.module.css'
 import { type Done, WaiverForm } from './WaiverForm.tsx'
 
-/** `?reference=` names a registration, `?membership=` a membership; else it is about what this tab remembers. */
+/** `?reference=` names a registration, `?membership=` a membership; otherwise the record stored in this tab is used. */
 export function Waiver() {
+  // The page has two addresses.
   const { reference, membership } = useSearch({ strict: false })
   const [stored] = useState(readSessionRecord)
   const record = stored.state === 'found' ? stored.record : undefined
@@ -46,7 +47,7 @@ export function Waiver() {
   )
 }
 
-/** Nothing can be signed here: says why, and goes to the form. */
+/** Nothing can be signed: says why, and leads to the form. */
 function BackToForm({ message }: { message: string }) {
   const navigate = useNavigate()
   return (
@@ -76,22 +77,22 @@ function SignReferenced({ reference }: { reference: string }) {
   }
 }
 
-/** A registration whose state the server tells, where it knows it: the waiver may be signed, or may not be due any more. */
+/** A registration with its status from the server: the waiver may be signed already, or no longer due. */
 function Sign({ record }: { record: RegistrationRecord }) {
   const [done, setDone] = useState<Done | null>(null)
   const watched = useRegistration(record.registrationId || null)
   const known = watched.state === 'known' ? watched.view : undefined
   if (done) return <Thanks done={done} record={record} arriving />
   if (watched.state === 'loading' && record.registrationId) return <StatusLoading step="waiver" />
-  const standing = known && toDisplayStatus(known)
-  if (standing && isEnded(standing)) {
+  const displayStatus = known && toDisplayStatus(known)
+  if (displayStatus && isEnded(displayStatus)) {
     return (
-      <StatusPage step="pay" title={endedTitle(standing)}>
-        <EndedOutcome view={known} standing={standing} />
+      <StatusPage step="pay" title={endedTitle(displayStatus)}>
+        <EndedOutcome view={known} displayStatus={displayStatus} />
       </StatusPage>
     )
   }
-  if (standing?.kind === 'registered' && standing.disputed) {
+  if (displayStatus?.kind === 'registered' && displayStatus.disputed) {
     return (
       <StatusPage step="pay" title="Your payment is disputed">
         <DisputedNotice>
@@ -108,7 +109,7 @@ function Sign({ record }: { record: RegistrationRecord }) {
     )
   }
   if (known?.status === 'waiver_signed') return <Thanks done="signed before" record={record} />
-  const isUnpaid = standing !== undefined && standing.kind !== 'registered'
+  const isUnpaid = displayStatus !== undefined && displayStatus.kind !== 'registered'
   return (
     <StatusPage step={isUnpaid ? 'pay' : 'waiver'} title="Sign the waiver">
       {isUnpaid && (
@@ -124,7 +125,7 @@ function Sign({ record }: { record: RegistrationRecord }) {
   )
 }
 
-/** A member's, whom no registration is known of: the server tells which session it is for, and whether it is signed. */
+/** A membership's waiver: the server says which session it is for, and whether it is signed. */
 function SignMembership({ record: known }: { record: RegistrationRecord }) {
   const { registrationId: membershipId } = known
   const [done, setDone] = useState<{ how: Done; record: RegistrationRecord } | null>(null)
@@ -193,10 +194,10 @@ interface SignedByProps extends NonNullable<MemberSeat['signed']> {
   onAgain: () => void
 }
 
-/** For the membership's own account: somebody else who had its link may have signed. */
+/** For the membership's own account, as somebody else with the link may have signed. */
 function SignedBy({ guardianName, childNames, onAgain }: SignedByProps) {
   return (
-    <Card className={styles['signedBy'] ?? ''}>
+    <Card className={styles.signedBy ?? ''}>
       <Details
         rows={[
           ['Signed by', asWritten(guardianName)],
@@ -215,7 +216,7 @@ interface ThanksProps {
   done: Done
   record: RegistrationRecord
   children?: ReactNode
-  /** It takes the place of the form, which was longer. */
+  /** It replaces the form, which was longer. */
   arriving?: boolean
 }
 
@@ -259,7 +260,7 @@ function Thanks({ done, record, children, arriving = false }: ThanksProps) {
           <ButtonLink
             to="/robokids/receipt"
             variant="secondary"
-            {...(record.registrationId ? { search: { reference: record.registrationId } } : {})}
+            search={{ reference: record.registrationId || undefined }}
           >
             See your receipt
           </ButtonLink>

@@ -1,10 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ComponentProps, type FormEvent, useRef, useState } from 'react'
+import { type ComponentProps, type FormEvent, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { api, ApiError } from '../api/api.ts'
 import { isRefusal } from '../api/refusals.ts'
 import { Actions } from '../checkout/StatusPage.tsx'
 import { errorsByField, type FieldErrors } from '../forms/field-errors.ts'
+import { useForm } from '../forms/use-form.ts'
 import { forgetDraft } from '../registration/draft.ts'
 import { receiptOf, saveReceipt } from '../registration/kept-receipt.ts'
 import { forgetRecords, isOfMember, type RegistrationRecord } from '../registration/record.ts'
@@ -25,49 +26,47 @@ import { waiverPayload } from './waiver-payload.ts'
 import styles from './WaiverForm.module.css'
 import { WaiverText } from './WaiverText.tsx'
 
-/** `signed before`: there was nothing left to sign. */
+/** `signed before`: it had been signed already. */
 export type Done = 'sent' | 'signed before'
 
-/** What a member's record may lack: whoever signs is asked for it here. */
+/** Fields that a member's record may lack, and that the form then asks for. */
 const memberFields = [
   { name: 'guardianName', label: 'Your full name', autoComplete: 'name' },
   { name: 'childName', label: "Child's first name", autoComplete: 'off' },
   { name: 'childAge', label: "Child's age", inputMode: 'numeric', autoComplete: 'off' },
 ] as const satisfies (ComponentProps<typeof Field> & { name: keyof RegistrationRecord })[]
-type MemberField = (typeof memberFields)[number]['name']
+
+const problem = 'There was a problem submitting the waiver. Please try again.'
 
 const idOf = (field: string) => `waiver-${field}`
 
 interface WaiverFormProps {
   record: RegistrationRecord
   startTime: string | undefined
-  /** The signature of a membership that this one takes the place of. */
+  /** The signature of a membership that this one replaces. */
   replaces?: string | undefined
-  /** With what was signed for. */
+  /** Called with the record that was signed for. */
   onDone: (done: Done, signed: RegistrationRecord) => void
 }
 
 export function WaiverForm({ record: known, startTime, replaces, onDone }: WaiverFormProps) {
   const isMember = isOfMember(known)
-  const [told, setTold] = useState<Partial<Record<MemberField, string>>>({})
-  const [errors, setErrors] = useState<FieldErrors>({})
-  /** How often it was not sent, as fields are wrong. */
+  const form = useForm(useState({ guardianName: '', childName: '', childAge: '' }), problem)
+  const { pending, message, showError, submit } = form
+  /** How often it was not sent because of invalid fields. */
   const [refusals, setRefusals] = useState(0)
   const [agreed, setAgreed] = useState(false)
-  const [sending, setSending] = useState(false)
-  const [alert, setAlert] = useState<string | null>(null)
-  /** The server's own words about the last try. */
+  /** The server's message about the last attempt. */
   const [refusal, setRefusal] = useState<string | null>(null)
-  const underWay = useRef(false)
   const queryClient = useQueryClient()
   const document = useQuery(waiverDocumentQuery)
   const asked = memberFields.filter(({ name }) => isMember && known[name] === '')
-  const record = { ...known, ...told }
+  const record = { ...known, ...Object.fromEntries(asked.map(({ name }) => [name, form.values[name]])) }
   const complete = (isMember || record.email !== '') && record.guardianName !== '' && record.classType !== ''
 
   const point = (found: FieldErrors) => {
     flushSync(() => {
-      setErrors(found)
+      showError(null, found)
       setRefusals((before) => before + 1)
     })
     const first = asked.find(({ name }) => found[name])
@@ -75,8 +74,6 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
   }
 
   const send = async () => {
-    underWay.current = true
-    setSending(true)
     setRefusal(null)
     try {
       const { sha256 } = await queryClient.ensureQueryData(waiverDocumentQuery)
@@ -96,21 +93,20 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
       if (error instanceof ApiError) {
         const isSilent = error.code === 'network_failed' || error.code === 'answer_unreadable'
         setRefusal(isSilent ? null : error.message || 'Server error')
-        setErrors(errorsByField(error.issues))
       }
-      const isSaid = isRefusal(error, 'other_account')
-      setAlert(isSaid ? null : 'There was a problem submitting the waiver. Please try again.')
-      // It may have been cancelled meanwhile, or its money be on its way back.
+      // A dialog of the frame handles this error.
+      showError(
+        isRefusal(error, 'other_account') ? null : problem,
+        error instanceof ApiError ? errorsByField(error.issues) : {},
+      )
+      // It may have been cancelled or refunded meanwhile.
       if (!isMember) void queryClient.invalidateQueries(registrationQuery(record.registrationId))
-    } finally {
-      underWay.current = false
-      setSending(false)
     }
   }
 
-  const submit = (event: FormEvent) => {
+  const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (underWay.current || !agreed) return
+    if (pending || !agreed) return
     const missing = Object.fromEntries(
       asked.flatMap(({ name, label }) => {
         const typed = record[name].trim()
@@ -119,8 +115,8 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
       }),
     )
     if (Object.keys(missing).length > 0) point(missing)
-    else if (complete) void send()
-    else setAlert('Missing required info. Please return to the form.')
+    else if (complete) submit(send)
+    else showError('Missing required info. Please return to the form.')
   }
 
   return (
@@ -128,9 +124,9 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
       <p>{`Please read the whole waiver. You sign it as the parent or guardian${record.siblings.length > 0 ? ' for all your children below' : ''}.`}</p>
       {document.data ? <WaiverText blocks={document.data.blocks} /> : <NoText failed={document.errorUpdateCount > 0} />}
       <WaiverFile key={document.dataUpdatedAt} />
-      <form className={styles['form']} onSubmit={submit} noValidate>
+      <form className={styles.form} onSubmit={onSubmit} noValidate>
         <Card>
-          <h2 className={styles['heading']}>You sign for</h2>
+          <h2 className={styles.heading}>You sign for</h2>
           <Details
             rows={
               isMember
@@ -139,25 +135,13 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
             }
           />
           {asked.length > 0 && (
-            <div className={styles['fields']}>
+            <div className={styles.fields}>
               {asked.map((field) => (
-                <Field
-                  key={field.name}
-                  {...field}
-                  id={idOf(field.name)}
-                  value={told[field.name] ?? ''}
-                  error={errors[field.name]}
-                  onChange={(event) => {
-                    setTold({ ...told, [field.name]: event.target.value })
-                    setErrors({ ...errors, [field.name]: '' })
-                  }}
-                />
+                <Field key={field.name} {...field} {...form.field(field.name)} id={idOf(field.name)} />
               ))}
             </div>
           )}
-          {isMember && (
-            <p className={styles['sentTo']}>The signed waiver is emailed to the address of your membership.</p>
-          )}
+          {isMember && <p className={styles.sentTo}>The signed waiver is emailed to the address of your membership.</p>}
         </Card>
         <Checkbox
           label="I have read the waiver and agree to it."
@@ -184,18 +168,18 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
           </Notice>
         )}
         <Actions>
-          <Button type="submit" disabled={!agreed} pending={sending} pendingLabel="Sending...">
+          <Button type="submit" disabled={!agreed} pending={pending} pendingLabel="Sending...">
             I Agree & Complete Registration
           </Button>
         </Actions>
       </form>
       <CheckFields refused={refusals} />
-      <Alert message={alert} onClose={() => setAlert(null)} />
+      <Alert message={message?.text ?? null} onClose={() => showError(null, form.errors)} />
     </>
   )
 }
 
-/** In the place of the text: its file is another way to it. */
+/** Shown instead of the text, which is also available as a PDF. */
 function NoText({ failed }: { failed: boolean }) {
   if (!failed) {
     return (
@@ -212,12 +196,12 @@ function NoText({ failed }: { failed: boolean }) {
   )
 }
 
-/** The same words as a file, to keep or to print, and shown here where there is room for it. */
+/** The same text as a PDF, to download or print, and embedded if there is space. */
 function WaiverFile() {
   const [isOpen, setOpen] = useState(false)
   return (
-    <div className={styles['file']}>
-      <p className={styles['links']}>
+    <div className={styles.file}>
+      <p className={styles.links}>
         <a href={waiverAddress} download="waiver.pdf">
           Download the waiver (PDF)
         </a>
@@ -225,19 +209,19 @@ function WaiverFile() {
           Open the waiver in a new tab
         </a>
       </p>
-      <details className={styles['embedded']} onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary className={styles['summary']}>Show the PDF on this page</summary>
-        {/* Where the viewer is asked for only when it is to be seen. */}
+      <details className={styles.embedded} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className={styles.summary}>Show the PDF on this page</summary>
+        {/* The viewer is loaded when it is opened. */}
         {isOpen && (
           <object
             data={`${waiverAddress}#navpanes=0&view=FitH`}
             type="application/pdf"
             aria-label="The waiver as a PDF"
-            // The viewer's own buttons would stand between a keyboard and the form; the new tab has them all.
+            // The viewer's buttons would be in the tab order before the form; the new tab has them all.
             tabIndex={-1}
-            className={styles['viewer']}
+            className={styles.viewer}
           >
-            <p className={styles['instead']}>Your browser cannot show a PDF inside a page.</p>
+            <p className={styles.instead}>Your browser cannot show a PDF inside a page.</p>
           </object>
         )}
       </details>

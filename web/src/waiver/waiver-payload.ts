@@ -1,8 +1,8 @@
 import type { RegistrationRecord } from '../registration/record.ts'
 
 /**
- * What `POST /api/waivers` gets: the specified fields, and which registration and which document are meant.
- * @param replaces the signature of a membership that this one takes the place of.
+ * The body of `POST /api/waivers`: the specified fields, the registration and the document.
+ * @param replaces the signature of a membership that this one replaces
  */
 export function waiverPayload(record: RegistrationRecord, documentSha256: string | null, replaces?: string) {
   const { registrationId, guardianName, childName, email, startDate, classType } = record
@@ -13,7 +13,7 @@ export function waiverPayload(record: RegistrationRecord, documentSha256: string
     guardianName,
     childName,
     childAge: record.childAge.trim() === '' ? '' : Number(record.childAge),
-    // A member may sign in a browser that was never told it; the membership has its own.
+    // A member may sign in a browser that does not know it; the membership has its own.
     ...(email === '' ? {} : { email }),
     startDate,
     classType,

@@ -1,14 +1,14 @@
-/** Serves the API's endpoints: authentication, request encoding, idempotency, ordered faults, error bodies, headers. */
+/** Serves the API's endpoints: authentication, request encoding, idempotency, injected faults, error bodies, headers. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../context.ts'
 import type { Fault } from '../faults.ts'
 import { latestApiVersion } from '../protocol/api-versions.ts'
 import { ApiError, internalError, invalidRequest } from '../protocol/errors.ts'
 import { emptyForm, formOf, parseForm, type FormObject } from '../protocol/form-body.ts'
 import { newId } from '../protocol/ids.ts'
-import type { Endpoint, Routes } from '../protocol/routes.ts'
 import { report } from '../report.ts'
+import type { Context } from '../resources/context.ts'
+import type { Endpoint, Routes } from '../resources/routes.ts'
 import { authenticate } from './auth.ts'
 import { expand } from './expand.ts'
 import { fingerprint, IdempotencyKeys } from './idempotency.ts'
@@ -50,55 +50,55 @@ export class Api {
     void reply.headers({
       'request-id': requestId,
       'stripe-version': latestApiVersion,
-      // The simulated time: a caller whose clock differs can tell from here, as it could from Stripe's own header.
+      // The simulated time: a client can detect a clock difference from it, as with Stripe's header.
       date: new Date(this.#ctx.clock.ms()).toUTCString(),
     })
     if (key !== undefined) void reply.header('idempotency-key', key)
 
-    let holdsKey = false
-    let answer: Answer
+    let hasKey = false
+    let response: Answer
     let faults: Fault[] = []
     try {
       authenticate(request.headers.authorization, this.#ctx.settings.apiKeys)
       checkVersion(request)
       const form = readForm(request)
       faults = this.#ctx.faults.take(endpoint.method, path)
-      const refusal = faults.find((fault) => fault.kind === 'error' && fault.when === 'before')
+      const injected = faults.find((fault) => fault.kind === 'error' && fault.when === 'before')
       if (faults.some((fault) => fault.kind === 'reset' && fault.when === 'before')) {
         return cut(request, reply)
       }
-      if (refusal !== undefined) throw orderedError(refusal)
+      if (injected !== undefined) throw injectedError(injected)
 
       const print = fingerprint(endpoint.method, path, form)
       const saved = key === undefined ? null : this.idempotencyKeys.begin(key, print)
       if (saved !== null) {
         void reply.headers({ 'idempotent-replayed': 'true', 'original-request': saved.requestId })
-        answer = { status: saved.status, body: saved.body }
+        response = { status: saved.status, body: saved.body }
       } else {
-        holdsKey = true
+        hasKey = true
         const params = endpoint.params(form, '')
         await pause(faults, 'before', this.#standingDelay(endpoint))
-        answer = this.#execute(endpoint, params, request.params.id ?? '', { requestId, idempotencyKey: key ?? null })
-        const spoiled = faults.find((fault) => fault.kind === 'error' && fault.when === 'after')
-        if (spoiled !== undefined) {
-          answer = { status: spoiled.status, body: orderedError(spoiled).body(requestId) }
+        response = this.#execute(endpoint, params, request.params.id ?? '', { requestId, idempotencyKey: key ?? null })
+        const injectedAfter = faults.find((fault) => fault.kind === 'error' && fault.when === 'after')
+        if (injectedAfter !== undefined) {
+          response = { status: injectedAfter.status, body: injectedError(injectedAfter).body(requestId) }
         }
-        if (key !== undefined) this.idempotencyKeys.save(key, { ...answer, requestId })
+        if (key !== undefined) this.idempotencyKeys.save(key, { ...response, requestId })
       }
     } catch (error) {
       // Nothing was executed: the key stays free for a corrected request.
-      if (holdsKey && key !== undefined) this.idempotencyKeys.release(key)
-      const refused = error instanceof ApiError ? error : unexpected(error)
-      answer = { status: refused.status, body: refused.body(requestId) }
+      if (hasKey && key !== undefined) this.idempotencyKeys.release(key)
+      const apiError = error instanceof ApiError ? error : unexpected(error)
+      response = { status: apiError.status, body: apiError.body(requestId) }
     }
     await pause(faults, 'after')
     if (faults.some((fault) => fault.kind === 'reset' && fault.when === 'after')) {
       return cut(request, reply)
     }
-    return reply.code(answer.status).send(answer.body)
+    return reply.code(response.status).send(response.body)
   }
 
-  /** Any failure from here on is an outcome of the execution and is saved as such. */
+  /** Any failure from here on is an outcome of the execution and is saved. */
   #execute(
     endpoint: Endpoint,
     params: { expand?: string[] | undefined },
@@ -109,8 +109,8 @@ export class Api {
       const result = endpoint.run(this.#ctx, params as never, { id }, cause)
       return { status: 200, body: expand(this.#ctx, result, params.expand ?? []) }
     } catch (error) {
-      const refused = error instanceof ApiError ? error : unexpected(error)
-      return { status: refused.status, body: refused.body(cause.requestId) }
+      const apiError = error instanceof ApiError ? error : unexpected(error)
+      return { status: apiError.status, body: apiError.body(cause.requestId) }
     }
   }
 
@@ -134,7 +134,7 @@ function checkVersion(request: FastifyRequest): void {
   )
 }
 
-/** GET parameters are in the query; POST parameters in the body (of API v2 as JSON), where a query would be a caller's mistake. */
+/** GET parameters are in the query; POST parameters in the body (of API v2 as JSON), where a query is a client's mistake. */
 function readForm(request: FastifyRequest): FormObject {
   const query = request.url.indexOf('?')
   if (request.method !== 'POST') {
@@ -156,14 +156,14 @@ async function pause(faults: readonly Fault[], when: Fault['when'], standingMs =
   if (ms > 0) await sleep(ms)
 }
 
-/** Closes the connection without an answer, as a broken network does. */
+/** Closes the connection without a response, as a broken network does. */
 function cut(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.hijack()
   request.raw.socket.resetAndDestroy()
   return reply
 }
 
-function orderedError(fault: Fault): ApiError {
+function injectedError(fault: Fault): ApiError {
   return new ApiError(fault.status, {
     type: fault.status >= 500 ? 'api_error' : 'invalid_request_error',
     message: 'This error was ordered by a test through /_sim/faults.',

@@ -1,6 +1,6 @@
 import { ApiError, unauthorized } from '../protocol/errors.ts'
 
-/** Takes a secret test key as `Bearer` (the SDK) or as the user name of `Basic` (curl -u); refuses everything else. */
+/** Takes a secret test key as `Bearer` (the SDK) or as the user name of `Basic` (curl -u); rejects everything else. */
 export function authenticate(header: string | undefined, accepted: readonly string[]): void {
   const key = keyOf(header)
   if (key === null || key === '') {

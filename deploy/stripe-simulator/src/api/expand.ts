@@ -1,6 +1,6 @@
-/** `expand[]=payment_intent.latest_charge`: replaces ids in an answer by the objects they name, up to four levels. */
-import type { Context } from '../context.ts'
 import { invalidRequest } from '../protocol/errors.ts'
+/** `expand[]=payment_intent.latest_charge`: replaces ids in a response by their objects, up to four levels. */
+import type { Context } from '../resources/context.ts'
 import { includable } from './includable.ts'
 import { lookUp } from './look-up.ts'
 
@@ -8,8 +8,8 @@ type Json = Record<string, unknown>
 const maxDepth = 4
 
 /** Works on a copy: the stored object keeps its ids. */
-export function expand(ctx: Context, answer: unknown, paths: readonly string[]): unknown {
-  const copy = structuredClone(answer)
+export function expand(ctx: Context, response: unknown, paths: readonly string[]): unknown {
+  const copy = structuredClone(response)
   for (const path of paths) {
     const parts = path.split('.')
     if (parts.length > maxDepth) {

@@ -1,14 +1,14 @@
 /**
- * Idempotency keys of POST requests. Once a request has begun to execute, its answer is saved, errors included, and a
- * repetition gets that answer. A request that was refused for its parameters has not begun, so its key stays free.
+ * Idempotency keys of POST requests. Once a request has started to execute, its response is saved, errors included, and
+ * replayed for repetitions. A request that was rejected for its parameters has not started, so its key stays free.
  */
 import { createHash } from 'node:crypto'
-import type { Context } from '../context.ts'
 import { ApiError, invalidRequest } from '../protocol/errors.ts'
 import type { FormObject } from '../protocol/form-body.ts'
+import type { Context } from '../resources/context.ts'
 import type { SavedResponse } from '../store/store.ts'
 
-const keptSeconds = 24 * 3600
+const retentionSeconds = 24 * 3600
 const maxKeyLength = 255
 
 export function fingerprint(method: string, path: string, params: FormObject): string {
@@ -27,14 +27,14 @@ function canonical(value: FormObject | string): string {
 
 export class IdempotencyKeys {
   readonly #ctx: Context
-  /** Key to fingerprint of the requests that execute right now. */
+  /** The keys and fingerprints of requests in flight. */
   readonly #inFlight = new Map<string, string>()
 
   constructor(ctx: Context) {
     this.#ctx = ctx
   }
 
-  /** The saved answer to repeat, or null: then the caller executes and must end with `save` or `release`. */
+  /** Returns the saved response to replay, or null: then the caller executes and must finish with `save` or `release`. */
   begin(key: string, print: string): SavedResponse | null {
     if (key.length > maxKeyLength) {
       throw invalidRequest(
@@ -42,8 +42,8 @@ export class IdempotencyKeys {
       )
     }
     const saved = this.#ctx.store.savedResponses.get(key)
-    const isKept = saved !== undefined && this.#ctx.clock.seconds() - saved.createdAt < keptSeconds
-    const used = isKept ? saved.fingerprint : this.#inFlight.get(key)
+    const isValid = saved !== undefined && this.#ctx.clock.seconds() - saved.createdAt < retentionSeconds
+    const used = isValid ? saved.fingerprint : this.#inFlight.get(key)
     if (used !== undefined && used !== print) {
       throw new ApiError(400, {
         type: 'idempotency_error',
@@ -57,12 +57,12 @@ export class IdempotencyKeys {
         message: `There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through): ${key}. Please try again later.`,
       })
     }
-    if (isKept) return saved
+    if (isValid) return saved
     this.#inFlight.set(key, print)
     return null
   }
 
-  save(key: string, answer: { status: number; body: unknown; requestId: string }): void {
+  save(key: string, response: { status: number; body: unknown; requestId: string }): void {
     const print = this.#inFlight.get(key)
     this.#inFlight.delete(key)
     if (print === undefined) return
@@ -70,9 +70,9 @@ export class IdempotencyKeys {
     this.#ctx.store.savedResponses.set(key, {
       key,
       fingerprint: print,
-      status: answer.status,
-      body: structuredClone(answer.body),
-      requestId: answer.requestId,
+      status: response.status,
+      body: structuredClone(response.body),
+      requestId: response.requestId,
       createdAt: this.#ctx.clock.seconds(),
     })
   }
@@ -81,9 +81,9 @@ export class IdempotencyKeys {
     this.#inFlight.delete(key)
   }
 
-  /** Answers older than a day, which come first in the map. */
+  /** Responses older than a day, which come first in the map. */
   #forget(): void {
-    const oldest = this.#ctx.clock.seconds() - keptSeconds
+    const oldest = this.#ctx.clock.seconds() - retentionSeconds
     for (const [key, saved] of this.#ctx.store.savedResponses) {
       if (saved.createdAt > oldest) return
       this.#ctx.store.savedResponses.delete(key)

@@ -1,9 +1,9 @@
 import { lineItemsOf } from '../checkout/sessions.ts'
-import type { Context } from '../context.ts'
 import { refundsOf } from '../payments/charges.ts'
+import type { Context } from '../resources/context.ts'
 import { paymentsOf } from '../subscriptions/invoices.ts'
 
-/** Properties that an object shows only when they are asked for by `expand`. */
+/** Properties that are only included on request by `expand`. */
 export function includable(ctx: Context, target: Record<string, unknown>, part: string): unknown {
   const id = String(target['id'])
   if (target['object'] === 'checkout.session' && part === 'line_items') return lineItemsOf(ctx, id)

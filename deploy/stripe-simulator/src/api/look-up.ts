@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts'
 import { deletedCustomer } from '../subscriptions/customers.ts'
 
-/** The object that an id names, as the API shows it, for `expand`. */
+/** Returns the object of an id as in the API, for `expand`. */
 export function lookUp(store: Store, id: string): unknown {
   const customer = store.customers.get(id)
   if (customer !== undefined) return customer.deleted ? deletedCustomer(id) : customer.object

@@ -1,10 +1,10 @@
-/** The pages that a parent's browser sees. Each works without script; with script the form asks for JSON instead. */
+/** The checkout's pages. Each works without script; with script the forms request JSON instead. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../context.ts'
 import { pageHeaders } from '../pages/layout.ts'
 import { challengePage, completePage, expiredPage, notFoundPage, receiptPage } from '../pages/notice-pages.ts'
 import { bodyOf, cardEntryOf, wantsJson } from '../pages/page-forms.ts'
 import { idOf } from '../protocol/ids.ts'
+import type { Context } from '../resources/context.ts'
 import type { SessionRecord } from '../store/store.ts'
 import { knownEmail } from './known-email.ts'
 import { payPage, type PayPage } from './pay-page.ts'
@@ -24,7 +24,7 @@ export function registerCheckoutPages(app: FastifyInstance, ctx: Context): void 
     if (wantsJson(request)) {
       return reply.header('cache-control', 'no-store').send(result)
     }
-    if (goesOn(result)) return reply.redirect(result.redirectUrl ?? '', 303)
+    if (isRedirect(result)) return reply.redirect(result.redirectUrl ?? '', 303)
     return showSession(ctx, reply, id, { entry, refusal: result })
   })
 
@@ -45,7 +45,7 @@ export function registerCheckoutPages(app: FastifyInstance, ctx: Context): void 
     const passed = bodyOf(request)['answer'] === 'complete'
     const result = await answerChallenge(ctx, id, challengeId, passed)
     if (wantsJson(request)) return reply.header('cache-control', 'no-store').send(result)
-    if (goesOn(result)) return reply.redirect(result.redirectUrl ?? '', 303)
+    if (isRedirect(result)) return reply.redirect(result.redirectUrl ?? '', 303)
     return showSession(ctx, reply, id, { refusal: result })
   })
 
@@ -92,8 +92,8 @@ function pageOf(ctx: Context, record: SessionRecord, more: { entry?: PayEntry; r
   }
 }
 
-/** Paid, or on to the bank's page. */
-function goesOn(result: PayOutcome): boolean {
+/** The pages after a payment: success, or the bank's confirmation. */
+function isRedirect(result: PayOutcome): boolean {
   const isForward = ['paid', 'processing', 'requires_action'].includes(result.status)
   return isForward && result.redirectUrl !== null
 }

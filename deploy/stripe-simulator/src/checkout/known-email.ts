@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts'
 import { idOf } from '../protocol/ids.ts'
+import type { Context } from '../resources/context.ts'
 
-/** The address that the page would show filled in. */
+/** The email address prefilled on the page. */
 export function knownEmail(ctx: Context, sessionId: string): string | null {
   const session = ctx.store.sessions.get(sessionId)?.object
   if (session === undefined) return null

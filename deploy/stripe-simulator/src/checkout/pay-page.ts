@@ -13,7 +13,7 @@ export interface PayPage {
   /** Product id to its description. */
   descriptions: ReadonlyMap<string, string>
   email: string | null
-  /** What the form without script sent, and how it was answered; card details are never sent back. */
+  /** The values and the error of a form sent without script; card details are never sent back. */
   entry?: Omit<PayEntry, 'number' | 'expMonth' | 'expYear' | 'cvc'>
   refusal?: PayOutcome
 }
@@ -54,7 +54,7 @@ function summary({ session, lineItems, descriptions }: PayPage, merchant: string
   </section>`
 }
 
-/** `per month`, `every 3 months`; empty for what is paid once. */
+/** `per month`, `every 3 months`; empty for one-time prices. */
 function periodOf(item: LineItem | undefined): string {
   const recurring = item?.price.recurring
   if (!recurring) return ''
@@ -104,7 +104,7 @@ function payForm({ session, email, entry, refusal }: PayPage): Html {
   </form>`
 }
 
-/** What is to be agreed to, in the merchant's words where it gives some. */
+/** The terms to agree to, with the merchant's text if given. */
 function termsField({ custom_text: text }: Session, problem: string, checked: boolean): Html {
   return html`<div class="field">
     <label class="check" for="terms">

@@ -1,8 +1,3 @@
-/**
- * What happens when a parent presses Pay. The page's form and the control API both come through here. Everything up to
- * the answer runs in one go, so two presses of the button cannot both find the session open: it is charged once.
- */
-import type { Context } from '../context.ts'
 import { cardByLast4, checkCard, isProblem, type CardEntry, type Decline } from '../payments/cards.ts'
 import { chargeCard, failedAuthentication, failIntent, requireAction, succeedIntent } from '../payments/charge-card.ts'
 import { createCharge, settleCharge } from '../payments/charges.ts'
@@ -10,7 +5,12 @@ import { paymentIntentFor } from '../payments/payment-intents.ts'
 import { createBankMethod, createCardMethod, type Payer } from '../payments/payment-methods.ts'
 import { idOf, randomToken } from '../protocol/ids.ts'
 import { isEmail } from '../protocol/params.ts'
-import { byItself, type PaymentIntent, type PaymentMethod } from '../protocol/types.ts'
+import { noRequest, type PaymentIntent, type PaymentMethod } from '../protocol/types.ts'
+/**
+ * Pays a session, for the page's form and the control API. Everything up to
+ * the response runs synchronously, so that two concurrent requests cannot both find the session open: it is charged once.
+ */
+import type { Context } from '../resources/context.ts'
 import type { SessionRecord } from '../store/store.ts'
 import { startSubscription } from '../subscriptions/subscriptions.ts'
 import { emit } from '../webhooks/events.ts'
@@ -20,7 +20,7 @@ import { collectShipping, testAddress, type ShippingEntry, type ShippingField } 
 export interface PayEntry extends CardEntry, ShippingEntry {
   name: string
   email: string
-  /** The box beside the terms, where the session asks for it. */
+  /** The checkbox of the terms, if the session requires consent. */
   terms: boolean
 }
 
@@ -29,19 +29,19 @@ export type PayField = 'email' | 'number' | 'expiry' | 'cvc' | 'name' | 'terms' 
 export interface PayOutcome {
   status:
     | 'paid'
-    /** The session is complete, the money not there yet. */
+    /** The session is complete, and the payment pending. */
     | 'processing'
     | 'requires_action'
     | 'declined'
-    /** The form's own checks failed: no payment was tried. */
+    /** The form's validation failed: no payment was attempted. */
     | 'invalid'
     | 'expired'
     | 'not_found'
-  /** For the parent to read. */
+  /** The text for the parent. */
   message: string
-  /** Where the browser goes next; null to stay on the form. */
+  /** The next page; null to stay on the form. */
   redirectUrl: string | null
-  /** The field that the message belongs to. */
+  /** The field of the message. */
   field: PayField | null
   code: string | null
   declineCode: string | null
@@ -54,32 +54,32 @@ function outcome(status: PayOutcome['status'], message: string, more: Partial<Pa
 
 const notFound = outcome('not_found', 'This payment page does not exist. Check the link you were given.')
 
-/** Tries to pay, and after a success waits for the merchant's answer to the webhook, at most ten seconds. */
+/** Attempts a payment, and after a success waits for the response to the webhook, at most ten seconds. */
 export async function payCheckout(ctx: Context, id: string, entry: PayEntry): Promise<PayOutcome> {
-  return await afterWebhook(ctx, id, tryToPay(ctx, id, entry))
+  return await afterWebhook(ctx, id, attemptPayment(ctx, id, entry))
 }
 
-/** The parent's answer to the bank's question. */
+/** The parent's answer to the bank's confirmation. */
 export async function answerChallenge(
   ctx: Context,
   id: string,
   challengeId: string,
   passed: boolean,
 ): Promise<PayOutcome> {
-  return await afterWebhook(ctx, id, tryToAnswer(ctx, id, challengeId, passed))
+  return await afterWebhook(ctx, id, attemptChallenge(ctx, id, challengeId, passed))
 }
 
 async function afterWebhook(ctx: Context, id: string, result: PayOutcome): Promise<PayOutcome> {
   if (result.status === 'paid' || result.status === 'processing') {
     const eventId = ctx.store.sessions.get(id)?.completedEventId
     if (typeof eventId === 'string') {
-      await ctx.deliveries.firstAnswer(eventId, ctx.settings.redirectWaitMs)
+      await ctx.deliveries.firstAttempt(eventId, ctx.settings.redirectWaitMs)
     }
   }
   return result
 }
 
-/** What a session that cannot be paid any more answers; null while it can be. */
+/** The outcome for a session that can no longer be paid; null while it is open. */
 function closedOutcome(record: SessionRecord): PayOutcome | null {
   const { object: session } = record
   if (session.status === 'open') return null
@@ -97,7 +97,7 @@ export function successUrl(record: SessionRecord): string {
   return (url ?? '').replaceAll('{CHECKOUT_SESSION_ID}', id)
 }
 
-function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
+function attemptPayment(ctx: Context, id: string, entry: PayEntry): PayOutcome {
   const record = currentSession(ctx, id)
   if (record === undefined) return notFound
   const closed = closedOutcome(record)
@@ -116,7 +116,7 @@ function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
   if (undeliverable !== null) {
     return outcome('invalid', undeliverable.message, { field: undeliverable.field, code: 'shipping_address_invalid' })
   }
-  const refusal = asksForTerms(record) && !entry.terms ? terms : null
+  const refusal = requiresTerms(record) && !entry.terms ? terms : null
   if (record.object.amount_total === 0) return refusal ?? completeFree(ctx, record, payer)
 
   const checked = checkCard(entry, new Date(ctx.clock.ms()))
@@ -131,21 +131,21 @@ function tryToPay(ctx: Context, id: string, entry: PayEntry): PayOutcome {
   const customer = customerFor(ctx, record.object, payer)
   const intent = paymentIntentFor(ctx, record, customer)
   const method = createCardMethod(ctx, checked, payer, customer)
-  // A new try takes the place of a confirmation that was left open.
+  // A new attempt replaces an abandoned confirmation.
   record.challenge = null
   if (checked.card.authentication !== undefined) {
-    return askForConfirmation(ctx, record, intent, method, payer)
+    return requireConfirmation(ctx, record, intent, method, payer)
   }
   return charge(ctx, record, intent, method, payer, false)
 }
 
 const terms = outcome('invalid', 'Agree to the terms to go on.', { field: 'terms', code: 'terms_missing' })
 
-function asksForTerms({ object: { consent_collection: collection } }: SessionRecord): boolean {
+function requiresTerms({ object: { consent_collection: collection } }: SessionRecord): boolean {
   return collection?.terms_of_service === 'required'
 }
 
-function askForConfirmation(
+function requireConfirmation(
   ctx: Context,
   record: SessionRecord,
   intent: PaymentIntent,
@@ -160,11 +160,11 @@ function askForConfirmation(
   }
   record.challenge = challenge
   const url = `${ctx.settings.publicUrl}/c/authenticate/${record.object.id}/${challenge.id}`
-  requireAction(ctx, intent, method, { url, returnUrl: record.object.url }, byItself)
+  requireAction(ctx, intent, method, { url, returnUrl: record.object.url }, noRequest)
   return outcome('requires_action', 'Your bank asks you to confirm this payment.', { redirectUrl: url })
 }
 
-function tryToAnswer(ctx: Context, id: string, challengeId: string, passed: boolean): PayOutcome {
+function attemptChallenge(ctx: Context, id: string, challengeId: string, passed: boolean): PayOutcome {
   const record = currentSession(ctx, id)
   if (record === undefined) return notFound
   const closed = closedOutcome(record)
@@ -183,7 +183,7 @@ function tryToAnswer(ctx: Context, id: string, challengeId: string, passed: bool
   record.challenge = null
   if (passed) return charge(ctx, record, intent, method, payer, true)
 
-  failIntent(ctx, intent, method, failedAuthentication, null, byItself)
+  failIntent(ctx, intent, method, failedAuthentication, null, noRequest)
   return outcome('declined', failedAuthentication.message, {
     redirectUrl: record.object.url,
     code: failedAuthentication.code,
@@ -198,7 +198,7 @@ function charge(
   payer: Payer,
   authenticated: boolean,
 ): PayOutcome {
-  const decline = chargeCard(ctx, intent, method, authenticated, byItself)
+  const decline = chargeCard(ctx, intent, method, authenticated, noRequest)
   if (decline !== null) {
     return outcome('declined', decline.message, {
       redirectUrl: authenticated ? record.object.url : null,
@@ -228,8 +228,8 @@ function complete(
   session.payment_status = paymentStatus
   session.url = null
   session.customer_details = customerDetails(payer.email, payer.name === '' ? null : payer.name)
-  if (asksForTerms(record)) session.consent = { promotions: null, terms_of_service: 'accepted' }
-  record.completedEventId = emit(ctx, 'checkout.session.completed', session, byItself).id
+  if (requiresTerms(record)) session.consent = { promotions: null, terms_of_service: 'accepted' }
+  record.completedEventId = emit(ctx, 'checkout.session.completed', session, noRequest).id
 }
 
 function completeFree(ctx: Context, record: SessionRecord, payer: Payer): PayOutcome {
@@ -239,8 +239,8 @@ function completeFree(ctx: Context, record: SessionRecord, payer: Payer): PayOut
 }
 
 /**
- * A payment by bank debit: the session is complete at once and unpaid, and the money comes, or does not, later.
- * `settlement` says when by itself; null leaves it to `settleAsync`.
+ * Pays by bank debit: the session is complete immediately but unpaid, and the payment succeeds or fails later.
+ * `settlement` schedules that; null leaves it to `settleAsync`.
  */
 export function completeAsync(
   ctx: Context,
@@ -272,8 +272,8 @@ export function completeAsync(
   intent.latest_charge = made.id
   intent.last_payment_error = null
   intent.next_action = null
-  emit(ctx, 'charge.pending', made, byItself)
-  emit(ctx, 'payment_intent.processing', intent, byItself)
+  emit(ctx, 'charge.pending', made, noRequest)
+  emit(ctx, 'payment_intent.processing', intent, noRequest)
   complete(ctx, record, payer, 'unpaid')
   if (settlement !== null) {
     record.settlement = {
@@ -285,7 +285,7 @@ export function completeAsync(
   return outcome('processing', 'Your payment is being processed.', { redirectUrl: successUrl(record) })
 }
 
-/** Ends an asynchronous payment now; false if the session has none that is waiting. */
+/** Settles an asynchronous payment now; false if the session has no pending one. */
 export function settleAsync(ctx: Context, id: string, result: 'succeeded' | 'failed'): boolean {
   const record = ctx.store.sessions.get(id)
   const session = record?.object
@@ -299,10 +299,10 @@ export function settleAsync(ctx: Context, id: string, result: 'succeeded' | 'fai
   record.settlement = null
   if (result === 'succeeded') {
     settleCharge(ctx, made, { status: 'succeeded' })
-    emit(ctx, 'charge.succeeded', made, byItself)
-    succeedIntent(ctx, intent, method, byItself)
+    emit(ctx, 'charge.succeeded', made, noRequest)
+    succeedIntent(ctx, intent, method, noRequest)
     session.payment_status = 'paid'
-    emit(ctx, 'checkout.session.async_payment_succeeded', session, byItself)
+    emit(ctx, 'checkout.session.async_payment_succeeded', session, noRequest)
     return true
   }
   const decline: Decline = {
@@ -311,8 +311,8 @@ export function settleAsync(ctx: Context, id: string, result: 'succeeded' | 'fai
     message: 'The bank account could not be debited.',
   }
   settleCharge(ctx, made, { status: 'failed', decline })
-  emit(ctx, 'charge.failed', made, byItself)
-  failIntent(ctx, intent, method, decline, made.id, byItself)
-  emit(ctx, 'checkout.session.async_payment_failed', session, byItself)
+  emit(ctx, 'charge.failed', made, noRequest)
+  failIntent(ctx, intent, method, decline, made.id, noRequest)
+  emit(ctx, 'checkout.session.async_payment_failed', session, noRequest)
   return true
 }

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts'
 import { cancelPaymentIntent, intentIdOf } from '../payments/payment-intents.ts'
 import { referencedCustomer } from '../payments/referenced-customer.ts'
 import { createLineItem, lineItemParams } from '../prices/line-items.ts'
@@ -26,8 +25,9 @@ import {
   timeRange,
   type Fields,
 } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
-import { byItself, type Cause, type LineItem, type Session } from '../protocol/types.ts'
+import { noRequest, type Cause, type LineItem, type Session } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst, type SessionRecord } from '../store/store.ts'
 import { createCustomer } from '../subscriptions/customers.ts'
 import { emit } from '../webhooks/events.ts'
@@ -151,7 +151,7 @@ const createParams = {
 }
 type CreateParams = Fields<typeof createParams>
 
-/** What a session in `payment` mode says of the invoice that it does not make. */
+/** The `invoice_creation` of a session in `payment` mode, which creates no invoice. */
 const noInvoice: Session['invoice_creation'] = {
   enabled: false,
   invoice_data: {
@@ -166,7 +166,7 @@ const noInvoice: Session['invoice_creation'] = {
 }
 
 function createSession(ctx: Context, params: CreateParams): Session {
-  refuseWhatIsNotSimulated(params)
+  rejectUnsimulated(params)
   const now = ctx.clock.seconds()
   const expiresAt = params.expires_at ?? now + 24 * hour
   checkExpiry(expiresAt, now)
@@ -316,7 +316,7 @@ function createSession(ctx: Context, params: CreateParams): Session {
   return session
 }
 
-function refuseWhatIsNotSimulated(params: CreateParams): void {
+function rejectUnsimulated(params: CreateParams): void {
   if (params.mode === 'setup') {
     throw invalidRequest(
       'The payment simulator supports Checkout Sessions in `payment` and `subscription` mode only; you passed `setup`.',
@@ -377,7 +377,7 @@ function createLineItems(ctx: Context, params: CreateParams): LineItem[] {
   return items
 }
 
-/** What each mode wants of the prices, and which parameters are the other mode's. */
+/** The rules of each mode for prices and parameters. */
 function checkMode(params: CreateParams, lineItems: readonly LineItem[], total: number): void {
   const recurring = lineItems.flatMap((item) => item.price.recurring ?? [])
   if (params.mode === 'payment') {
@@ -414,7 +414,7 @@ function checkMode(params: CreateParams, lineItems: readonly LineItem[], total: 
   }
 }
 
-/** A free order needs no payment; anything between nothing and the minimum cannot be charged. */
+/** A free order needs no payment; an amount between zero and the minimum cannot be charged. */
 function checkTotal(total: number, money: string): void {
   if (total > 0) checkAmount(total, money, "The Checkout Session's total amount must")
 }
@@ -432,7 +432,7 @@ export function customerDetails(emailAddress: string, name: string | null): NonN
   }
 }
 
-/** The session, expired first if its time has come. */
+/** Returns the session, after expiring it if it is due. */
 export function currentSession(ctx: Context, id: string): SessionRecord | undefined {
   const record = ctx.store.sessions.get(id)
   if (record !== undefined) expireIfDue(ctx, record)
@@ -447,10 +447,10 @@ function existing(ctx: Context, id: string, param = 'session'): SessionRecord {
 
 export function expireIfDue(ctx: Context, record: SessionRecord): void {
   if (record.object.status !== 'open') return
-  if (ctx.clock.seconds() >= record.object.expires_at) expireSession(ctx, record, byItself)
+  if (ctx.clock.seconds() >= record.object.expires_at) expireSession(ctx, record, noRequest)
 }
 
-/** Nobody can pay an expired session: the payment that was under way, if any, is cancelled with it. */
+/** Expires a session and cancels its pending payment, if any. */
 export function expireSession(ctx: Context, record: SessionRecord, cause: Cause): void {
   const session = record.object
   session.status = 'expired'
@@ -461,10 +461,10 @@ export function expireSession(ctx: Context, record: SessionRecord, cause: Cause)
   emit(ctx, 'checkout.session.expired', session, cause)
 }
 
-/** The customer of the first try to pay, where the session asks for one. */
+/** Creates the customer on the first attempt to pay, if the session requires one. */
 export function customerFor(ctx: Context, session: Session, details: { name: string; email: string }): string | null {
   if (session.customer === null && session.customer_creation === 'always') {
-    session.customer = createCustomer(ctx, details, byItself).id
+    session.customer = createCustomer(ctx, details, noRequest).id
   }
   return session.customer === null || typeof session.customer === 'string' ? session.customer : session.customer.id
 }

@@ -2,7 +2,7 @@ import { invalidRequest } from '../protocol/errors.ts'
 import { list, object, optional, string } from '../protocol/params.ts'
 import type { Session } from '../protocol/types.ts'
 
-/** Two-letter codes to which the provider does not ship. */
+/** Two-letter codes of countries to which Stripe does not ship. */
 const unsupported = ['AS', 'CX', 'CC', 'CU', 'HM', 'IR', 'KP', 'MH', 'FM', 'NF', 'MP', 'PW', 'SY', 'UM', 'VI']
 
 export const shippingAddressCollection = optional(
@@ -29,7 +29,7 @@ export interface ShippingEntry {
 
 export type ShippingField = Exclude<keyof ShippingEntry, 'line2' | 'country'>
 
-/** Where a test that pays without the page has it sent. */
+/** The shipping address of tests that pay without the page. */
 export const testAddress: ShippingEntry = {
   shippingName: 'Test Parent',
   line1: '14 Alder Way',
@@ -48,20 +48,21 @@ const required: readonly { field: ShippingField; message: string }[] = [
   { field: 'postalCode', message: 'Enter the ZIP code.' },
 ]
 
-/** Takes the address where the session asks for one; answers what is wrong with it. */
+/** Reads the shipping address if the session collects one; returns the error, if any. */
 export function collectShipping(
   session: Session,
   entry: ShippingEntry,
 ): { field: ShippingField; message: string } | null {
-  const asked = session.shipping_address_collection
-  if (!asked) return null
+  const collection = session.shipping_address_collection
+  if (!collection) return null
   const trimmed = (text: string) => text.trim().slice(0, 256)
   const wrong = required.find(({ field }) => trimmed(entry[field]) === '')
   if (wrong) return wrong
   if (entry.country === 'US' && !/^\d{5}(-\d{4})?$/.test(entry.postalCode.trim())) {
     return { field: 'postalCode', message: 'A ZIP code has five digits.' }
   }
-  const country = asked.allowed_countries.find((code) => code === entry.country) ?? asked.allowed_countries[0] ?? null
+  const country =
+    collection.allowed_countries.find((code) => code === entry.country) ?? collection.allowed_countries[0] ?? null
   session.collected_information = {
     business_name: null,
     individual_name: null,

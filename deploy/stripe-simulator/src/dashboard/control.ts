@@ -6,13 +6,13 @@ import { knownEmail } from '../checkout/known-email.ts'
 import { completeAsync, payCheckout, settleAsync } from '../checkout/pay.ts'
 import { currentSession, expireSession } from '../checkout/sessions.ts'
 import { testAddress } from '../checkout/shipping.ts'
-import type { Context } from '../context.ts'
+import { matchesType, normalMode } from '../deliveries/deliveries.ts'
 import { closeDispute, disputeReasons, isOpen, openDispute, undisputable } from '../payments/disputes.ts'
 import { settleRefund } from '../payments/refunds.ts'
 import { newId } from '../protocol/ids.ts'
-import { byItself } from '../protocol/types.ts'
+import { noRequest } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
 import { advanceClock, catchUp, nextDue, setOffset } from '../time/due.ts'
-import { matchesType, normalMode } from '../webhooks/deliveries.ts'
 import { eventTypes } from '../webhooks/event-types.ts'
 import { emit, rendered } from '../webhooks/events.ts'
 import { createEndpoint, rollSecret } from '../webhooks/webhook-endpoints.ts'
@@ -28,7 +28,7 @@ const clockBody = z.union([
   }),
   /** Seconds since the epoch. */
   z.strictObject({ advanceTo: z.int().min(0).max(10_000_000_000) }),
-  /** To the next moment at which something falls due. */
+  /** Advances to the next scheduled effect. */
   z.strictObject({ nextDue: z.literal(true) }),
   z.strictObject({ reset: z.literal(true) }),
 ])
@@ -70,7 +70,7 @@ const faultBody = z.strictObject({
   status: z.int().min(400).max(599).default(500),
 })
 
-/** Where it goes to, as far as it is not the address that stands for any. */
+/** The shipping address, merged with the default one. */
 const shippingBody = z
   .strictObject(Object.fromEntries(Object.keys(testAddress).map((field) => [field, z.string().max(256)])))
   .partial()
@@ -173,7 +173,7 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
     const { type, objectId } = emitBody.parse(request.body)
     const object = lookUp(ctx.store, objectId)
     if (object === undefined) return reply.code(404).send(problem(`No object ${objectId}`))
-    return emit(ctx, type, object as { id: string; object: string }, byItself)
+    return emit(ctx, type, object as { id: string; object: string }, noRequest)
   })
 
   app.post<WithId>('/_sim/events/:id/resend', (request, reply) => {
@@ -185,7 +185,7 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
 
   app.post('/_sim/faults', (request) => {
     const body = faultBody.parse(request.body)
-    // A reset that hurts is the one after the work is done: the caller cannot know that it was.
+    // The harmful reset comes after the effect: the caller cannot know that it happened.
     ctx.faults.order({ ...body, when: body.when ?? (body.kind === 'reset' ? 'after' : 'before') })
     return { faults: ctx.faults.list() }
   })
@@ -222,7 +222,7 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
     const record = ctx.store.disputes.get(request.params.id)
     if (record === undefined) return reply.code(404).send(problem('No such dispute'))
     if (!isOpen(record.object)) return reply.code(409).send(problem(`The dispute is ${record.object.status}`))
-    closeDispute(ctx, record, outcome, byItself)
+    closeDispute(ctx, record, outcome, noRequest)
     return record.object
   })
 
@@ -271,7 +271,7 @@ export function registerControl(app: FastifyInstance, ctx: Context): void {
       return reply.code(409).send(problem(`The session is ${record.object.status}`))
     }
     record.object.expires_at = ctx.clock.seconds()
-    expireSession(ctx, record, byItself)
+    expireSession(ctx, record, noRequest)
     return record.object
   })
 }

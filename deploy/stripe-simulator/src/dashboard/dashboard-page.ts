@@ -111,7 +111,7 @@ function row(id: string, ...cells: readonly (Html | string | null)[]): Html {
   </tr>`
 }
 
-/** An id by its beginning and its end. */
+/** Abbreviates an id to its start and end. */
 function short(id: string): string {
   return id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id
 }

@@ -1,27 +1,27 @@
-/** The dashboard at `/`: what exists, and a button for each thing that can happen to it. Forms alone, no script. */
+/** The dashboard at `/`: the objects, with a button for each possible action. Forms only, no script. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { knownEmail } from '../checkout/known-email.ts'
 import { payCheckout } from '../checkout/pay.ts'
 import { testAddress } from '../checkout/shipping.ts'
-import type { Context } from '../context.ts'
+import { normalMode } from '../deliveries/deliveries.ts'
 import { pageHeaders } from '../pages/layout.ts'
 import { bodyOf } from '../pages/page-forms.ts'
 import { closeDispute, isOpen, openDispute, undisputable } from '../payments/disputes.ts'
 import { idOf } from '../protocol/ids.ts'
-import { byItself } from '../protocol/types.ts'
+import { noRequest } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
 import { newestFirst } from '../store/store.ts'
 import { advanceClock, catchUp, nextDue } from '../time/due.ts'
-import { normalMode } from '../webhooks/deliveries.ts'
 import { rendered } from '../webhooks/events.ts'
 import { dashboardPage, type Dashboard } from './dashboard-page.ts'
 
-const mostShown = 12
+const maxShown = 12
 const day = 24 * 3600
-/** What a button of the clock advances by. */
+/** The advances of the clock's buttons. */
 const steps: Record<string, number> = { hour: 3600, day: day, week: 7 * day, month: 31 * day }
 
 type Fields = Record<string, string>
-/** Does what a form asks; answers what to tell. */
+/** Runs the action of a form; returns the message to show. */
 type Action = (ctx: Context, fields: Fields) => string | Promise<string>
 
 const actions: Record<string, Action> = {
@@ -48,7 +48,7 @@ const actions: Record<string, Action> = {
   close(ctx, { id = '', outcome }) {
     const record = ctx.store.disputes.get(id)
     if (record === undefined || !isOpen(record.object)) return 'This dispute is closed already.'
-    closeDispute(ctx, record, outcome === 'won' ? 'won' : 'lost', byItself)
+    closeDispute(ctx, record, outcome === 'won' ? 'won' : 'lost', noRequest)
     return `The dispute is ${record.object.status}.`
   },
   advance(ctx, { by = '' }) {
@@ -86,7 +86,7 @@ export function registerDashboard(app: FastifyInstance, ctx: Context): void {
 
   app.post<{ Params: { action: string } }>('/dashboard/:action', async (request, reply) => {
     const { origin, host } = request.headers
-    // Another site's page must not move this one's money, if only a test's.
+    // Reject cross-site requests, although it is only test money.
     if (origin !== undefined && origin !== 'null' && new URL(origin).host !== host) return reply.code(403).send()
     const action = Object.hasOwn(actions, request.params.action) ? actions[request.params.action] : undefined
     if (action === undefined) return reply.code(404).send()
@@ -107,24 +107,24 @@ function read(ctx: Context): Dashboard {
     mode: ctx.deliveries.mode.paused ? 'held' : ctx.deliveries.mode.dropped ? 'lost' : 'delivered',
     held: ctx.deliveries.counts().held,
     sessions: newestFirst(store.sessions)
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map((record) => record.object),
     payments: newestFirst(store.charges)
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map((charge) => ({ charge, email: charge.billing_details.email ?? emailOf(charge.customer) })),
     subscriptions: newestFirst(store.subscriptions)
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map((subscription) => ({ subscription, email: emailOf(subscription.customer) })),
-    invoices: newestFirst(store.invoices).slice(0, mostShown),
+    invoices: newestFirst(store.invoices).slice(0, maxShown),
     customers: newestFirst(store.customers)
       .filter((record) => !record.deleted)
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map((record) => record.object),
     disputes: newestFirst(store.disputes)
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map((record) => record.object),
     events: newestFirst(store.events)
-      .slice(0, 2 * mostShown)
+      .slice(0, 2 * maxShown)
       .map((record) => ({
         event: rendered(ctx, record),
         deliveries: ctx.deliveries.attemptsFor(record.snapshot.id).map((one) => one.status),

@@ -1,4 +1,4 @@
-/** Markup with every inserted value escaped, unless it is markup itself. */
+/** Markup that escapes every inserted value unless it is markup itself. */
 export class Html {
   readonly text: string
   constructor(text: string) {

@@ -4,7 +4,7 @@ import { html, Html } from './html.ts'
 import { payScript } from './pay-script.ts'
 import { styles } from './styles.ts'
 
-// Made here and not in the markup below: the policy's hashes are those of the exact text between the tags.
+// Built here and not in the markup below: the policy's hashes cover the exact text between the tags.
 const styleElement = new Html(`<style>${styles}</style>`)
 const scriptElement = new Html(`<script>${payScript}</script>`)
 
@@ -31,8 +31,8 @@ const styleHash = hash(styles)
 const scriptHash = hash(payScript)
 
 /**
- * The page may use its own sheet and script and nothing else. Browsers hold redirects after a form to `form-action` too,
- * so the merchant's addresses that a payment leads to are in it.
+ * Allows only the page's own style sheet and script. Browsers apply `form-action` to redirects after a form as well,
+ * so it includes the merchant's return URLs.
  */
 export function pageHeaders(leadsTo: readonly (string | null)[] = []): Record<string, string> {
   const origins = new Set(leadsTo.filter((url) => url !== null).map((url) => new URL(url).origin))

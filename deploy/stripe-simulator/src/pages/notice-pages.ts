@@ -60,7 +60,7 @@ export function notFoundPage(merchant: string): string {
   )
 }
 
-/** The bank's question (3-D Secure), with an answer of each kind to choose. */
+/** The bank's confirmation (3-D Secure), with a choice of answers. */
 export function challengePage(session: Session, challenge: { id: string; last4: string }): string {
   const merchant = merchantOf(session)
   return notice(
@@ -123,7 +123,7 @@ export function portalGonePage(merchant: string): string {
   )
 }
 
-/** The bank's question about a payment that no checkout page stands for. */
+/** The bank's confirmation of a payment without a checkout page. */
 export function confirmPage(intent: PaymentIntent, action: string, merchant: string): string {
   return notice(
     'Confirm this payment',
@@ -141,6 +141,6 @@ export function confirmPage(intent: PaymentIntent, action: string, merchant: str
   )
 }
 
-export function tellPage(title: string, isGood: boolean, merchant: string): string {
+export function messagePage(title: string, isGood: boolean, merchant: string): string {
   return notice(title, isGood ? tick : clock, html`<p>You can close this page.</p>`, merchant)
 }

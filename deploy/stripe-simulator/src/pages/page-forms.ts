@@ -1,9 +1,9 @@
-/** What the pages' forms send. */
+/** Bodies of the pages' forms. */
 import type { FastifyRequest } from 'fastify'
 import type { CardEntry } from '../payments/cards.ts'
 import { parseForm } from '../protocol/form-body.ts'
 
-/** With script, a form asks for its outcome as JSON. */
+/** With script, a form requests its outcome as JSON. */
 export function wantsJson(request: FastifyRequest): boolean {
   return request.headers.accept?.startsWith('application/json') === true
 }

@@ -1,6 +1,6 @@
 /**
- * What script adds to the payment form, which works without it: digits are grouped, a listed card fills itself in, and
- * a refused payment leaves the page and what was typed as they are.
+ * Enhancements of the payment form, which works without script: digits are grouped, a listed card can be filled in, and
+ * a declined payment keeps the page and its values.
  */
 export const payScript = `
 (() => {
@@ -70,11 +70,11 @@ export const payScript = `
     button.setAttribute('aria-busy', String(is));
     label.textContent = is ? 'Processing…' : buttonText;
   };
-  let underWay = false;
+  let inFlight = false;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    if (underWay) return;
-    underWay = true;
+    if (inFlight) return;
+    inFlight = true;
     busy(true);
     for (const name of names) clear(name);
     alertBox.textContent = '';
@@ -91,7 +91,7 @@ export const payScript = `
     } catch {
       alertBox.textContent = 'The payment page could not be reached. Check your connection and press Pay again: you are charged once at most.';
     }
-    underWay = false;
+    inFlight = false;
     busy(false);
   });
   addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });

@@ -1,4 +1,4 @@
-/** The look of all pages. One sheet, inline, so that a page asks for nothing beyond itself. */
+/** The style sheet of all pages, inline, so that a page loads nothing else. */
 export const styles = `
 :root {
   color-scheme: light dark;

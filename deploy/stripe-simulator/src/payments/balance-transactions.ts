@@ -1,11 +1,11 @@
-/** Balance transactions: what a charge or refund did to the merchant's balance, with a plausible fee. */
-import type { Context } from '../context.ts'
 import { noSuch } from '../protocol/errors.ts'
 import { newId } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
 import { expandParam, listParams, notSimulated, oneOf, optional, string, timeRange } from '../protocol/params.ts'
-import { get, type Routes } from '../protocol/routes.ts'
 import type { BalanceTransaction } from '../protocol/types.ts'
+/** Balance transactions: the effects of charges and refunds on the merchant's balance, with a plausible fee. */
+import type { Context } from '../resources/context.ts'
+import { get, type Routes } from '../resources/routes.ts'
 import { newestFirst } from '../store/store.ts'
 
 const day = 24 * 3600
@@ -15,18 +15,18 @@ export function recordBalance(
   of: {
     type: 'adjustment' | 'charge' | 'refund' | 'refund_failure'
     source: string
-    /** Negative for money that leaves. */
+    /** Negative for outgoing money. */
     amount: number
     currency: string
     description: string | null
-    /** Default: for a charge what Stripe takes, else nothing. */
+    /** Default: Stripe's fee for a charge, otherwise zero. */
     fee?: number
     feeDescription?: string
     reportingCategory?: string
   },
 ): BalanceTransaction {
   const now = ctx.clock.seconds()
-  // Stripe's list price for cards in the United States; a refund gives no fee back.
+  // Stripe's list price for cards in the United States; refunds do not return it.
   const fee = of.fee ?? (of.type === 'charge' ? Math.round(of.amount * 0.029) + 30 : 0)
   const transaction: BalanceTransaction = {
     id: newId('txn_3'),
@@ -61,7 +61,7 @@ export function recordBalance(
   return transaction
 }
 
-/** As it is now: the money becomes available two days after it moved. */
+/** The current state: money becomes available after two days. */
 function current(ctx: Context, transaction: BalanceTransaction): BalanceTransaction {
   const status = transaction.available_on <= ctx.clock.seconds() ? 'available' : 'pending'
   return { ...transaction, status }

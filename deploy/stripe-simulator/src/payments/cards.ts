@@ -1,29 +1,29 @@
 /**
- * The test cards and what becomes of a payment with each. Only these numbers are taken: a number that is not listed
- * might be somebody's real card. A number is looked up and forgotten; nothing but brand and last four digits is kept.
+ * The test cards and their outcomes. Only these numbers are accepted: any other number
+ * might be a real card. A number is looked up and discarded; only brand and last four digits are stored.
  */
 
 export interface Decline {
   code: string
-  /** Why the bank declined it, where `code` is `card_declined`; other codes say it themselves. */
+  /** The bank's reason if `code` is `card_declined`. */
   declineCode: string | null
-  /** The text that a parent reads. */
+  /** The text for the parent. */
   message: string
 }
 
 export interface TestCard {
   number: string
   label: string
-  /** Missing: the charge succeeds. */
+  /** Undefined: the charge succeeds. */
   decline?: Decline
-  /** The bank asks the parent to confirm first: once, when the card is saved, or at every payment. */
+  /** Whether the bank requires a confirmation: once, when the card is saved, or at every payment. */
   authentication?: 'once' | 'always'
-  /** It can be saved all the same, although charges fail. */
+  /** Whether it can be saved although charges fail. */
   attaches?: true
-  /** The bank disputes the payment after it succeeded. */
+  /** Whether the payment is disputed after it succeeded. */
   disputed?: true
   refund?: 'pending_then_succeeded' | 'succeeded_then_failed'
-  /** The name of the ready-made payment method of this card: `pm_card_visa`. */
+  /** The name of the card's predefined payment method: `pm_card_visa`. */
   token: string
 }
 
@@ -133,12 +133,12 @@ export const testCards: readonly TestCard[] = [
 
 const byNumber = new Map(testCards.map((card) => [card.number, card]))
 
-/** The card of a payment method, which keeps its last four digits: those of the listed cards differ. */
+/** Finds the card of a payment method by its last four digits, which are unique. */
 export function cardByLast4(last4: string | null | undefined): TestCard | undefined {
   return testCards.find((card) => card.number.slice(-4) === last4)
 }
 
-/** What a parent typed, or a test sent. The number and the code are never stored or logged. */
+/** Card data entered by a parent or sent by a test. The number and the code are never stored or logged. */
 export interface CardEntry {
   number: string
   expMonth: number | null
@@ -154,7 +154,7 @@ export interface CheckedCard {
   expYear: number
 }
 
-/** A listed card as a ready-made payment method holds it. */
+/** A listed card as card data of a predefined payment method. */
 export function cardByToken(token: string, now: Date): CheckedCard | undefined {
   const wanted = token === 'pm_card_chargeDeclined' ? 'pm_card_visa_chargeDeclined' : token
   const card = testCards.find((one) => one.token === wanted)
@@ -169,7 +169,7 @@ export interface CardProblem {
   message: string
 }
 
-/** The form's own checks, which come before any payment: a problem here makes no PaymentIntent and no event. */
+/** The form's validation before any payment: an error creates no PaymentIntent and no event. */
 export function checkCard(entry: CardEntry, now: Date): CheckedCard | CardProblem {
   const number = entry.number.replaceAll(/[\s-]/g, '')
   if (!/^\d*$/.test(number)) return invalidNumber()

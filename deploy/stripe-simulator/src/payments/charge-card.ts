@@ -1,8 +1,8 @@
-/** One try to take the money of a PaymentIntent from a payment method: the charge, the outcome and their events. */
-import type { Context } from '../context.ts'
 import { ApiError } from '../protocol/errors.ts'
 import { idOf, randomToken } from '../protocol/ids.ts'
 import type { Cause, PaymentIntent, PaymentMethod } from '../protocol/types.ts'
+/** Charges a PaymentIntent to a payment method: the charge, the outcome and their events. */
+import type { Context } from '../resources/context.ts'
 import { emit } from '../webhooks/events.ts'
 import { cardByLast4, type Decline } from './cards.ts'
 import { createCharge } from './charges.ts'
@@ -40,7 +40,7 @@ export function chargeCard(
   return null
 }
 
-/** Asks the bank's question (3-D Secure); its page is at `url`. */
+/** Requires the bank's confirmation (3-D Secure) on the page at `url`. */
 export function requireAction(
   ctx: Context,
   intent: PaymentIntent,
@@ -88,7 +88,7 @@ export function failIntent(
   emit(ctx, 'payment_intent.payment_failed', intent, cause)
 }
 
-/** What a request that tried to charge answers: 402, with the intent as it is now. */
+/** The error of a failed charge: 402, with the current intent. */
 export function cardError(decline: Decline, intent?: PaymentIntent): ApiError {
   return new ApiError(402, {
     type: 'card_error',
@@ -99,7 +99,7 @@ export function cardError(decline: Decline, intent?: PaymentIntent): ApiError {
   })
 }
 
-/** Where the bank's question of an intent that no Checkout Session stands for is answered. */
-export function questionUrl(ctx: Context, intent: PaymentIntent): string {
+/** URL of the bank's confirmation for an intent without a Checkout Session. */
+export function challengeUrl(ctx: Context, intent: PaymentIntent): string {
   return `${ctx.settings.publicUrl}/c/confirm/${intent.id}/${randomToken(24)}`
 }

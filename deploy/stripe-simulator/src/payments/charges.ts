@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts'
 import { existingIn } from '../protocol/errors.ts'
 import { newId, randomToken } from '../protocol/ids.ts'
 import { page, type ListPage } from '../protocol/lists.ts'
@@ -14,15 +13,16 @@ import {
   string,
   timeRange,
 } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
 import type { Charge, PaymentIntent, PaymentMethod, Refund } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst } from '../store/store.ts'
 import { recordBalance } from './balance-transactions.ts'
 import type { Decline } from './cards.ts'
 
 export type ChargeResult = { status: 'succeeded' } | { status: 'pending' } | { status: 'failed'; decline: Decline }
 
-/** One try to take the money. A PaymentIntent has a charge for each. */
+/** Creates a charge. A PaymentIntent has one per attempt. */
 export function createCharge(
   ctx: Context,
   intent: PaymentIntent,
@@ -84,7 +84,7 @@ export function createCharge(
   return charge
 }
 
-/** Writes the outcome into a charge: at once for a card, later for a bank debit. */
+/** Sets the outcome of a charge: immediately for a card, later for a bank debit. */
 export function settleCharge(ctx: Context, charge: Charge, result: ChargeResult): void {
   charge.status = result.status
   if (result.status === 'pending') return

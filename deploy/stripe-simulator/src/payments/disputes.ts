@@ -1,5 +1,3 @@
-/** Disputes: a cardholder's bank takes a payment back, with a fee, until the merchant wins it. */
-import type { Context } from '../context.ts'
 import { existingIn, invalidRequest } from '../protocol/errors.ts'
 import { idOf, newId } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
@@ -17,15 +15,17 @@ import {
   string,
   timeRange,
 } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
-import { byItself, type Cause, type Charge, type Dispute } from '../protocol/types.ts'
+import { noRequest, type Cause, type Charge, type Dispute } from '../protocol/types.ts'
+/** Disputes: a cardholder's bank takes a payment back, with a fee, until the merchant wins it. */
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst, type DisputeRecord } from '../store/store.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 import { recordBalance } from './balance-transactions.ts'
 
 const day = 24 * 3600
 const disputeFee = 1500
-/** Documented texts of `evidence[uncategorized_text]` that decide a test dispute. */
+/** Documented values of `evidence[uncategorized_text]` that decide a test dispute. */
 const decisive: Record<string, 'won' | 'lost'> = { winning_evidence: 'won', losing_evidence: 'lost' }
 
 export const disputeReasons = [
@@ -79,7 +79,7 @@ export function undisputable(charge: Charge): string | null {
 }
 
 /**
- * Opens a dispute and takes the money. An inquiry (`warning`) asks first and takes nothing.
+ * Opens a dispute and withdraws the money. An inquiry (`warning`) withdraws nothing.
  */
 export function openDispute(
   ctx: Context,
@@ -128,10 +128,10 @@ export function openDispute(
   ctx.store.disputes.set(dispute.id, { object: dispute, settlement: null })
   if (!isInquiry) charge.disputed = true
   ctx.store.save(charge)
-  emit(ctx, 'charge.dispute.created', dispute, byItself)
+  emit(ctx, 'charge.dispute.created', dispute, noRequest)
   if (!isInquiry) {
     moveFunds(ctx, dispute, -amount, disputeFee)
-    emit(ctx, 'charge.dispute.funds_withdrawn', dispute, byItself)
+    emit(ctx, 'charge.dispute.funds_withdrawn', dispute, noRequest)
   }
   return dispute
 }
@@ -152,7 +152,7 @@ function moveFunds(ctx: Context, dispute: Dispute, amount: number, fee: number):
 
 export type DisputeOutcome = 'won' | 'lost' | 'warning_closed'
 
-/** The bank's decision. Money that was taken comes back only with `won`; the fee never does. */
+/** Applies the bank's decision. Withdrawn money is only returned if won; the fee never is. */
 export function closeDispute(ctx: Context, record: DisputeRecord, outcome: DisputeOutcome, cause: Cause): void {
   const dispute = record.object
   record.settlement = null
@@ -204,7 +204,7 @@ function existing({ store }: Context, id: string): DisputeRecord {
   return existingIn(store.disputes, id, 'dispute', 'dispute')
 }
 
-function refuseClosed(dispute: Dispute): void {
+function requireOpen(dispute: Dispute): void {
   if (isOpen(dispute)) return
   throw invalidRequest('This dispute is already closed', { param: 'dispute' })
 }
@@ -239,12 +239,12 @@ export const disputeRoutes: Routes = (route) => {
         const dispute = record.object
         const before = structuredClone(dispute)
         if (params.evidence !== undefined) {
-          refuseClosed(dispute)
+          requireOpen(dispute)
           const given = Object.entries(params.evidence).filter(([, value]) => value !== undefined)
           Object.assign(dispute.evidence, Object.fromEntries(given))
           dispute.evidence_details.has_evidence = true
         }
-        // As in the API, evidence is handed in unless the request says otherwise.
+        // As in the API, evidence is submitted unless the request says otherwise.
         if (params.evidence !== undefined && params.submit !== false) submit(ctx, record)
         dispute.metadata = mergeMetadata(dispute.metadata, params.metadata)
         emitChange(ctx, 'charge.dispute.updated', before, dispute, cause)
@@ -256,7 +256,7 @@ export const disputeRoutes: Routes = (route) => {
   route(
     post('/v1/disputes/:id/close', expandParam, (ctx, _params, { id }, cause) => {
       const record = existing(ctx, id)
-      refuseClosed(record.object)
+      requireOpen(record.object)
       closeDispute(ctx, record, record.object.status.startsWith('warning') ? 'warning_closed' : 'lost', cause)
       return record.object
     }),

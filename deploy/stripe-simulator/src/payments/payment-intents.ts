@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts'
 import { checkAmount, currency } from '../protocol/currency.ts'
 import { existingIn, invalidRequest } from '../protocol/errors.ts'
 import { idOf, newId, randomToken } from '../protocol/ids.ts'
@@ -23,16 +22,17 @@ import {
   timeRange,
   type Fields,
 } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
-import { byItself, type Cause, type PaymentIntent, type PaymentMethod } from '../protocol/types.ts'
+import { noRequest, type Cause, type PaymentIntent, type PaymentMethod } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst, type SessionRecord } from '../store/store.ts'
 import { emit } from '../webhooks/events.ts'
 import { cardByLast4 } from './cards.ts'
-import { cardError, chargeCard, failIntent, questionUrl, requireAction } from './charge-card.ts'
+import { cardError, chargeCard, failIntent, challengeUrl, requireAction } from './charge-card.ts'
 import { namedMethod } from './payment-methods.ts'
 import { referencedCustomer } from './referenced-customer.ts'
 
-/** The payment of a session; empty before the first try. In `subscription` mode the session itself never shows it. */
+/** The payment of a session; empty before the first attempt. In `subscription` mode the session never shows it. */
 export function intentIdOf(record: SessionRecord): string {
   return idOf(record.object.payment_intent) || (record.subscriptionData?.paymentIntentId ?? '')
 }
@@ -114,7 +114,7 @@ export function createIntent(ctx: Context, fields: IntentFields, cause: Cause): 
   return intent
 }
 
-/** Checkout makes the PaymentIntent at the first try to pay, and every further try uses the same one. */
+/** Checkout creates the PaymentIntent on the first attempt to pay, and every further attempt uses it. */
 export function paymentIntentFor(ctx: Context, record: SessionRecord, customer: string | null): PaymentIntent {
   const session = record.object
   const known = ctx.store.paymentIntents.get(intentIdOf(record))
@@ -134,7 +134,7 @@ export function paymentIntentFor(ctx: Context, record: SessionRecord, customer: 
       request_three_d_secure: session.payment_method_options?.card?.request_three_d_secure ?? 'automatic',
       setup_future_usage: isFirst ? 'off_session' : null,
     },
-    byItself,
+    noRequest,
   )
   if (record.subscriptionData === undefined) session.payment_intent = intent.id
   else record.subscriptionData.paymentIntentId = intent.id
@@ -163,7 +163,7 @@ const confirmParams = {
 }
 type ConfirmParams = Fields<typeof confirmParams>
 
-/** @throws ApiError 402 where the card is declined */
+/** @throws ApiError 402 if the card is declined */
 function confirm(
   ctx: Context,
   intent: PaymentIntent,
@@ -171,8 +171,8 @@ function confirm(
   params: ConfirmParams,
   cause: Cause,
 ): void {
-  const asks = cardByLast4(method.card?.last4)?.authentication
-  if (asks !== undefined && !(asks === 'once' && params.off_session === true)) {
+  const authentication = cardByLast4(method.card?.last4)?.authentication
+  if (authentication !== undefined && !(authentication === 'once' && params.off_session === true)) {
     const decline = {
       code: 'authentication_required',
       declineCode: 'authentication_required',
@@ -182,7 +182,7 @@ function confirm(
       failIntent(ctx, intent, method, decline, null, cause)
       throw cardError(decline, intent)
     }
-    requireAction(ctx, intent, method, { url: questionUrl(ctx, intent), returnUrl: params.return_url ?? null }, cause)
+    requireAction(ctx, intent, method, { url: challengeUrl(ctx, intent), returnUrl: params.return_url ?? null }, cause)
     return
   }
   const decline = chargeCard(ctx, intent, method, false, cause)

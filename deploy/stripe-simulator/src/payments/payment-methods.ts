@@ -1,12 +1,12 @@
-/** Payment methods: made when a parent pays, and kept without the card's number. */
+/** Payment methods: created by payments, and stored without the card's number. */
 import { createHash } from 'node:crypto'
-import type { Context } from '../context.ts'
 import { existingIn, invalidRequest, noSuchReference } from '../protocol/errors.ts'
 import { newId } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
 import { expandParam, listParams, notSimulated, oneOf, optional, string } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
 import type { Cause, PaymentMethod } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst } from '../store/store.ts'
 import { emit } from '../webhooks/events.ts'
 import { cardByLast4, cardByToken, type CheckedCard } from './cards.ts'
@@ -105,14 +105,14 @@ export function createBankMethod(ctx: Context, payer: Payer, customer: string | 
   })
 }
 
-/** The same for the same card; the listed cards differ in their last four digits. */
+/** Equal for the same card; the listed cards differ in their last four digits. */
 function fingerprintOf(last4: string): string {
   return createHash('sha256').update(`test card ${last4}`).digest('base64url').replaceAll(/[-_]/g, 'x').slice(0, 16)
 }
 
 /**
- * The payment method that a request names: one that exists, or a card by its ready-made name (`pm_card_visa`), of which
- * each use makes another. It belongs to `customer` afterwards.
+ * Resolves the payment method of a request: an existing one, or a predefined one (`pm_card_visa`), of which
+ * each use creates another. It is attached to `customer` afterwards.
  * @throws ApiError 402 where the bank refuses to have the card saved
  */
 export function savedMethod(ctx: Context, id: string, customer: string, param: string, cause: Cause): PaymentMethod {
@@ -128,7 +128,7 @@ export function savedMethod(ctx: Context, id: string, customer: string, param: s
   return method
 }
 
-/** The payment method that a request names, whomever it belongs to. */
+/** Resolves the payment method of a request, of any customer. */
 export function namedMethod(ctx: Context, id: string, param: string): PaymentMethod {
   const checked = cardByToken(id, new Date(ctx.clock.ms()))
   if (checked !== undefined) return createCardMethod(ctx, checked, { name: '', email: '' }, null)
@@ -138,15 +138,15 @@ export function namedMethod(ctx: Context, id: string, param: string): PaymentMet
 }
 
 /** @throws ApiError 402 where the bank refuses to have the card saved */
-export function refuseUnsavable(method: PaymentMethod): void {
+export function requireSavable(method: PaymentMethod): void {
   const card = cardByLast4(method.card?.last4)
   if (card?.decline === undefined || card.attaches === true) return
   throw cardError(card.decline)
 }
 
-/** Saves a card to a customer. Some cards are refused already then. */
+/** Attaches a card to a customer. Some cards are rejected at that point. */
 export function attach(ctx: Context, method: PaymentMethod, customer: string, cause: Cause): void {
-  refuseUnsavable(method)
+  requireSavable(method)
   method.customer = customer
   emit(ctx, 'payment_method.attached', method, cause)
 }

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts'
 import { invalidRequest, noSuch, noSuchReference } from '../protocol/errors.ts'
 import { idOf, newId } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
@@ -16,8 +15,9 @@ import {
   timeRange,
   type Fields,
 } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
-import { byItself, type Cause, type Charge, type Refund } from '../protocol/types.ts'
+import { noRequest, type Cause, type Charge, type Refund } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst, type RefundRecord } from '../store/store.ts'
 import { emit } from '../webhooks/events.ts'
 import { recordBalance } from './balance-transactions.ts'
@@ -41,7 +41,7 @@ type CreateParams = Fields<typeof createParams>
 
 function createRefund(ctx: Context, params: CreateParams, cause: Cause): Refund {
   const charge = chargeToRefund(ctx, params)
-  // One that was won is the merchant's again, and an inquiry has taken nothing.
+  // A won dispute has returned the money, and an inquiry has taken none.
   const taken = [...ctx.store.disputes.values()].some(
     ({ object }) => idOf(object.charge) === charge.id && !object.is_charge_refundable,
   )
@@ -154,7 +154,7 @@ function refundBehaviour(charge: Charge) {
   return cardByLast4(charge.payment_method_details?.card?.last4)?.refund
 }
 
-/** Changes a refund whose time has come. A failed refund gives its amount back to the charge. */
+/** Applies the due change of a refund. A failed refund returns its amount to the charge. */
 export function settleRefund(ctx: Context, record: RefundRecord, status: 'succeeded' | 'failed'): void {
   const refund = record.object
   const before = refund.status
@@ -162,7 +162,7 @@ export function settleRefund(ctx: Context, record: RefundRecord, status: 'succee
   refund.status = status
   delete refund.pending_reason
   if (status === 'succeeded') {
-    emit(ctx, 'refund.updated', refund, byItself, { status: before, pending_reason: 'processing' })
+    emit(ctx, 'refund.updated', refund, noRequest, { status: before, pending_reason: 'processing' })
     return
   }
   refund.failure_reason = 'expired_or_canceled_card'
@@ -179,8 +179,8 @@ export function settleRefund(ctx: Context, record: RefundRecord, status: 'succee
     charge.refunded = false
     ctx.store.save(charge)
   }
-  emit(ctx, 'refund.updated', refund, byItself, { status: before })
-  emit(ctx, 'refund.failed', refund, byItself)
+  emit(ctx, 'refund.updated', refund, noRequest, { status: before })
+  emit(ctx, 'refund.failed', refund, noRequest)
 }
 
 function existing(ctx: Context, id: string): Refund {

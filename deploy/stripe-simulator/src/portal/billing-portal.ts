@@ -1,5 +1,3 @@
-/** Billing portal sessions and what each allows a customer to do. */
-import type { Context } from '../context.ts'
 import { referencedCustomer } from '../payments/referenced-customer.ts'
 import { existingIn, invalidRequest, noSuchReference } from '../protocol/errors.ts'
 import { idOf, newId } from '../protocol/ids.ts'
@@ -22,8 +20,10 @@ import {
   type Decoded,
   type MetadataChange,
 } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
 import type { BillingPortalConfiguration, BillingPortalSession, Cause } from '../protocol/types.ts'
+/** Billing portal sessions and the actions that each allows. */
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst, type PortalSessionRecord } from '../store/store.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 
@@ -177,8 +177,8 @@ function createConfiguration(ctx: Context, of: NewConfiguration): BillingPortalC
 }
 
 /**
- * What applies where a session names no configuration. Stripe wants it saved in its dashboard first; here it is there
- * from the start: cards, cancelling at the period's end, invoices, and every active recurring price to switch to.
+ * The default configuration. Stripe requires saving it in the dashboard first; here it exists
+ * from the start: cards, cancellation at the period's end, invoices, and switches to every active recurring price.
  */
 function defaultConfiguration(ctx: Context): BillingPortalConfiguration {
   for (const one of ctx.store.portalConfigurations.values()) if (one.is_default) return one
@@ -325,7 +325,7 @@ function createSession(ctx: Context, params: Decoded<typeof sessionParams>, caus
   return session
 }
 
-/** The session, if it still opens; a link in a mail is good for an hour, as Stripe's is. */
+/** Returns the session if its link is still valid: for an hour, as Stripe's. */
 export function openPortalSession(ctx: Context, id: string): PortalSessionRecord | undefined {
   const record = ctx.store.portalSessions.get(id)
   return record !== undefined && ctx.clock.seconds() < record.expiresAt ? record : undefined

@@ -6,14 +6,14 @@ import { layout } from '../pages/layout.ts'
 import { money } from '../protocol/money.ts'
 import type { Invoice, PaymentMethod } from '../protocol/types.ts'
 
-/** How the form was answered where it works without script. */
+/** The outcome of a form sent without script. */
 interface Refusal {
   message: string
   field: PayField | null
   name: string
 }
 
-/** An invoice, and while it is open the ways to pay it: with the card on file, which the bank may ask about, or another. */
+/** An invoice with its payment options: the card on file, which may need a confirmation, or another one. */
 export function invoicePage(
   invoice: Invoice,
   merchant: string,

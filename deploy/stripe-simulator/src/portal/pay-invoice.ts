@@ -1,10 +1,10 @@
-/** What a customer does on the page of an open invoice. The page's forms come through here. */
+/** The actions of a customer on the page of an open invoice, for the page's forms. */
 import type { PayField } from '../checkout/pay.ts'
-import type { Context } from '../context.ts'
 import { checkCard, isProblem, type CardEntry } from '../payments/cards.ts'
 import { createCardMethod } from '../payments/payment-methods.ts'
 import { idOf } from '../protocol/ids.ts'
-import { byItself, type Invoice, type PaymentMethod } from '../protocol/types.ts'
+import { noRequest, type Invoice, type PaymentMethod } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
 import { collectInvoice, defaultMethod } from '../subscriptions/collect-invoice.ts'
 import { atTimeOf } from '../subscriptions/customer-time.ts'
 import { subscriptionOf } from '../subscriptions/end-subscription.ts'
@@ -13,7 +13,7 @@ import { invoicePaymentOf } from '../subscriptions/invoices.ts'
 export interface InvoiceOutcome {
   status: 'paid' | 'requires_action' | 'declined' | 'invalid' | 'not_found'
   message: string
-  /** Where the browser goes next; null to stay. */
+  /** The next page; null to stay. */
   redirectUrl: string | null
   field: PayField | null
 }
@@ -26,14 +26,14 @@ function outcome(
   return { status, message, redirectUrl: null, field: null, ...more }
 }
 
-/** The card on file that pays an invoice by itself. */
+/** The card on file for automatic charges of an invoice. */
 export function savedCardOf(ctx: Context, invoice: Invoice): PaymentMethod | undefined {
   return defaultMethod(ctx, ctx.store.subscriptions.get(subscriptionOf(invoice)), idOf(invoice.customer))
 }
 
 /**
- * Pays an open invoice, with the customer in front of it.
- * @param entry another card than the one on file; null for that
+ * Pays an open invoice while the customer is present.
+ * @param entry a new card, or null for the one on file
  */
 export function payInvoice(
   ctx: Context,
@@ -53,18 +53,18 @@ export function payInvoice(
       method = createCardMethod(ctx, checked, { name, email: invoice.customer_email ?? '' }, idOf(invoice.customer))
     }
     if (method === undefined) return outcome('invalid', 'Enter a card.', { field: 'number' })
-    const decline = collectInvoice(ctx, invoice, { method, offSession: false, scheduled: false, cause: byItself })
+    const decline = collectInvoice(ctx, invoice, { method, offSession: false, scheduled: false, cause: noRequest })
     if (decline === null) return outcome('paid', 'Thank you: the invoice is paid.', { redirectUrl })
-    const question = questionOf(ctx, invoice)
-    if (question !== null) {
-      return outcome('requires_action', 'Your bank asks you to confirm this payment.', { redirectUrl: question })
+    const challengeUrl = pendingChallengeUrl(ctx, invoice)
+    if (challengeUrl !== null) {
+      return outcome('requires_action', 'Your bank asks you to confirm this payment.', { redirectUrl: challengeUrl })
     }
     return outcome('declined', decline.message, { field: 'number' })
   })
 }
 
-/** Where the bank's question about an invoice waits for its answer; null where it asks none. */
-function questionOf(ctx: Context, invoice: Invoice): string | null {
+/** URL of an invoice's pending confirmation, or null. */
+function pendingChallengeUrl(ctx: Context, invoice: Invoice): string | null {
   const intentId = idOf(invoicePaymentOf(ctx, invoice)?.payment.payment_intent)
   return ctx.store.paymentIntents.get(intentId)?.next_action?.redirect_to_url?.url ?? null
 }

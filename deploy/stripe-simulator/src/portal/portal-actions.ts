@@ -1,11 +1,11 @@
-/** What a customer does in the billing portal. The page's forms and the control API both come through here. */
+/** The actions of a customer in the billing portal, for the page's forms and the control API. */
 import type { PayField } from '../checkout/pay.ts'
-import type { Context } from '../context.ts'
 import { checkCard, isProblem, type CardEntry } from '../payments/cards.ts'
-import { attach, createCardMethod, refuseUnsavable } from '../payments/payment-methods.ts'
+import { attach, createCardMethod, requireSavable } from '../payments/payment-methods.ts'
 import { ApiError } from '../protocol/errors.ts'
 import { idOf } from '../protocol/ids.ts'
-import { byItself, type Invoice, type Price, type Subscription } from '../protocol/types.ts'
+import { noRequest, type Invoice, type Price, type Subscription } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
 import { newestFirst, type PortalSessionRecord } from '../store/store.ts'
 import { changeItems, previewChange, scheduleCancel, type ItemsChange } from '../subscriptions/change-subscription.ts'
 import { collectInvoice } from '../subscriptions/collect-invoice.ts'
@@ -18,7 +18,7 @@ import { configurationOf } from './billing-portal.ts'
 export interface PortalOutcome {
   status: 'done' | 'declined' | 'invalid' | 'not_found'
   message: string
-  /** Where the browser goes next; null to stay. */
+  /** The next page; null to stay. */
   redirectUrl: string | null
   field: PayField | null
 }
@@ -29,7 +29,7 @@ function refused(status: PortalOutcome['status'], message: string, field: PayFie
 
 const notFound = refused('not_found', 'This is not on your account.')
 
-/** The portal's own page, or where the flow wants the customer to go after it. */
+/** The portal's page, or the URL after the flow. */
 function done(ctx: Context, record: PortalSessionRecord, message: string): PortalOutcome {
   record.done = message
   ctx.store.save(record.object)
@@ -37,7 +37,7 @@ function done(ctx: Context, record: PortalSessionRecord, message: string): Porta
   return { status: 'done', message, redirectUrl: after?.redirect?.return_url ?? record.object.url, field: null }
 }
 
-/** What this customer has, newest first: what ended is left out. */
+/** The customer's subscriptions that have not ended, newest first. */
 export function subscriptionsOf(ctx: Context, record: PortalSessionRecord): Subscription[] {
   return newestFirst(ctx.store.subscriptions).filter(
     (one) => idOf(one.customer) === record.object.customer && !endedStatuses.includes(one.status),
@@ -54,7 +54,7 @@ export function findSubscription(ctx: Context, record: PortalSessionRecord, id: 
   return subscriptionsOf(ctx, record).find((one) => one.id === id)
 }
 
-/** The prices that a subscription can be switched to: those of the configuration, or all active ones. */
+/** The prices to which a subscription can be switched: those of the configuration, or all active ones. */
 export function choicesFor(ctx: Context, record: PortalSessionRecord, subscription: Subscription): Price[] {
   const { subscription_update: update } = configurationOf(ctx, record.object).features
   const allowed = update.products?.flatMap((one) => one.prices)
@@ -83,20 +83,20 @@ export function updateCard(
     const payer = { name: entry.name.trim().slice(0, 256), email: customer.email ?? '' }
     const method = createCardMethod(ctx, checked, payer, null)
     try {
-      refuseUnsavable(method)
+      requireSavable(method)
     } catch (error) {
       if (error instanceof ApiError) return refused('declined', error.message, 'number')
       throw error
     }
-    attach(ctx, method, customer.id, byItself)
+    attach(ctx, method, customer.id, noRequest)
     const before = structuredClone(customer)
     customer.invoice_settings.default_payment_method = method.id
-    emitChange(ctx, 'customer.updated', before, customer, byItself)
+    emitChange(ctx, 'customer.updated', before, customer, noRequest)
     for (const subscription of subscriptionsOf(ctx, record)) {
       if (subscription.default_payment_method === null) continue
       const old = structuredClone(subscription)
       subscription.default_payment_method = method.id
-      emitChange(ctx, 'customer.subscription.updated', old, subscription, byItself)
+      emitChange(ctx, 'customer.subscription.updated', old, subscription, noRequest)
     }
     return done(ctx, record, `Your card ending in ${checked.last4} is saved and pays from now on.`)
   })
@@ -109,13 +109,13 @@ export function cancelPlan(ctx: Context, record: PortalSessionRecord, id: string
   if (subscription.cancel_at !== null) return done(ctx, record, 'Your plan is cancelled already.')
   return atTimeOf(ctx, subscription.customer, () => {
     if (cancel.mode === 'immediately') {
-      endSubscription(ctx, subscription, byItself)
+      endSubscription(ctx, subscription, noRequest)
       return done(ctx, record, 'Your plan has been cancelled.')
     }
     const before = structuredClone(subscription)
-    // Under flexible billing the portal sets `cancel_at` alone; `cancel_at_period_end` stays false.
+    // Under flexible billing the portal sets only `cancel_at`; `cancel_at_period_end` stays false.
     scheduleCancel(ctx, subscription, { time: currentEnd(subscription), atPeriodEnd: false })
-    emitChange(ctx, 'customer.subscription.updated', before, subscription, byItself)
+    emitChange(ctx, 'customer.subscription.updated', before, subscription, noRequest)
     return done(ctx, record, 'Your plan is cancelled: it runs to the end of the time that you have paid for.')
   })
 }
@@ -127,7 +127,7 @@ export function resumePlan(ctx: Context, record: PortalSessionRecord, id: string
   return atTimeOf(ctx, subscription.customer, () => {
     const before = structuredClone(subscription)
     scheduleCancel(ctx, subscription, null)
-    emitChange(ctx, 'customer.subscription.updated', before, subscription, byItself)
+    emitChange(ctx, 'customer.subscription.updated', before, subscription, noRequest)
     return done(ctx, record, 'Your plan goes on: nothing is cancelled.')
   })
 }
@@ -142,7 +142,7 @@ function switchTo(ctx: Context, record: PortalSessionRecord, subscription: Subsc
   }
 }
 
-/** What a switch would cost today. */
+/** A preview of a switch's invoice. */
 export function previewSwitch(
   ctx: Context,
   record: PortalSessionRecord,
@@ -165,7 +165,7 @@ export function switchPlan(ctx: Context, record: PortalSessionRecord, id: string
   if (price === undefined || !isAllowed) return notFound
   return atTimeOf(ctx, subscription.customer, () => {
     try {
-      changeItems(ctx, subscription, switchTo(ctx, record, subscription, price), 'error_if_incomplete', byItself)
+      changeItems(ctx, subscription, switchTo(ctx, record, subscription, price), 'error_if_incomplete', noRequest)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       return refused('declined', `${error.message} Your plan is unchanged.`)
@@ -181,7 +181,7 @@ export function payInvoice(ctx: Context, record: PortalSessionRecord, id: string
   if (invoice.status === 'paid') return done(ctx, record, 'This invoice is paid.')
   if (invoice.status !== 'open') return notFound
   return atTimeOf(ctx, invoice.customer, () => {
-    const decline = collectInvoice(ctx, invoice, { offSession: true, scheduled: false, cause: byItself })
+    const decline = collectInvoice(ctx, invoice, { offSession: true, scheduled: false, cause: noRequest })
     if (decline !== null) return refused('declined', decline.message)
     return done(ctx, record, 'Thank you: the invoice is paid.')
   })

@@ -20,7 +20,7 @@ export interface PortalPage {
   method: PaymentMethod | undefined
   invoices: readonly Invoice[]
   can: { card: boolean; cancel: boolean; switch: boolean; invoices: boolean }
-  /** What was just done, or why not. */
+  /** The outcome of the last action. */
   note?: { text: string; isProblem: boolean } | undefined
 }
 

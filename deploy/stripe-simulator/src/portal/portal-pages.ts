@@ -1,12 +1,12 @@
-/** The billing portal as a customer's browser sees it, and the pages of invoices and of the bank's question. */
+/** The pages of the billing portal, of invoices and of the bank's confirmation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../context.ts'
 import { pageHeaders } from '../pages/layout.ts'
-import { confirmPage, notFoundPage, portalGonePage, tellPage } from '../pages/notice-pages.ts'
+import { confirmPage, notFoundPage, portalGonePage, messagePage } from '../pages/notice-pages.ts'
 import { bodyOf, cardEntryOf, wantsJson } from '../pages/page-forms.ts'
 import { chargeCard, failedAuthentication, failIntent } from '../payments/charge-card.ts'
 import { idOf } from '../protocol/ids.ts'
-import { byItself, type PaymentIntent, type Price, type Subscription } from '../protocol/types.ts'
+import { noRequest, type PaymentIntent, type Price, type Subscription } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
 import type { PortalSessionRecord } from '../store/store.ts'
 import { settleInvoice } from '../subscriptions/collect-invoice.ts'
 import { atTimeOf } from '../subscriptions/customer-time.ts'
@@ -128,12 +128,12 @@ export function registerPortalPages(app: FastifyInstance, ctx: Context): void {
   })
 
   app.get<Path>('/c/confirm/:id/:of', (request, reply) => {
-    const intent = questioned(ctx, request)
+    const intent = findChallengedIntent(ctx, request)
     if (intent === undefined) return reply.code(404).headers(pageHeaders()).send(notFoundPage(merchant))
     return reply.headers(pageHeaders()).send(confirmPage(intent, request.url, merchant))
   })
   app.post<Path>('/c/confirm/:id/:of', (request, reply) => {
-    const intent = questioned(ctx, request)
+    const intent = findChallengedIntent(ctx, request)
     if (intent === undefined) return reply.code(404).headers(pageHeaders()).send(notFoundPage(merchant))
     const returnUrl = intent.next_action?.redirect_to_url?.return_url
     answerQuestion(ctx, intent, bodyOf(request)['answer'] === 'complete')
@@ -146,7 +146,7 @@ function answered(reply: FastifyReply, intent: PaymentIntent, merchant: string):
   const isPaid = intent.status === 'succeeded'
   return reply
     .headers(pageHeaders())
-    .send(tellPage(isPaid ? 'Payment confirmed' : 'Payment not confirmed', isPaid, merchant))
+    .send(messagePage(isPaid ? 'Payment confirmed' : 'Payment not confirmed', isPaid, merchant))
 }
 
 function headersOf({ object: session }: PortalSessionRecord): Record<string, string> {
@@ -158,8 +158,8 @@ function statusOf({ status }: PortalOutcome): number {
   return status === 'invalid' ? 422 : 404
 }
 
-/** The intent whose question is open at this very address. */
-function questioned(ctx: Context, request: FastifyRequest<Path>): PaymentIntent | undefined {
+/** Finds the intent with an open confirmation at this URL. */
+function findChallengedIntent(ctx: Context, request: FastifyRequest<Path>): PaymentIntent | undefined {
   const intent = ctx.store.paymentIntents.get(request.params.id)
   const url = intent?.next_action?.redirect_to_url?.url
   return typeof url === 'string' && url.endsWith(request.url) ? intent : undefined
@@ -170,14 +170,14 @@ function answerQuestion(ctx: Context, intent: PaymentIntent, passed: boolean): v
   if (method === undefined) return
   atTimeOf(ctx, idOf(intent.customer), () => {
     if (!passed) {
-      failIntent(ctx, intent, method, failedAuthentication, null, byItself)
+      failIntent(ctx, intent, method, failedAuthentication, null, noRequest)
       return
     }
-    if (chargeCard(ctx, intent, method, true, byItself) !== null) return
+    if (chargeCard(ctx, intent, method, true, noRequest) !== null) return
     for (const invoice of ctx.store.invoices.values()) {
       const payment = invoicePaymentOf(ctx, invoice)
       if (invoice.status !== 'open' || payment?.payment.payment_intent !== intent.id) continue
-      settleInvoice(ctx, invoice, payment, byItself)
+      settleInvoice(ctx, invoice, payment, noRequest)
     }
   })
 }
@@ -203,7 +203,7 @@ function home(ctx: Context, record: PortalSessionRecord, problem?: string): stri
   const methodId =
     idOf(plans[0]?.subscription.default_payment_method) || idOf(customer?.invoice_settings.default_payment_method)
   const text = problem ?? record.done
-  // Told once; a flow has to remember that it was walked through.
+  // Shown once; a flow stores that it is completed.
   if (session.flow === null) record.done = null
   return portalPage({
     session,

@@ -1,5 +1,4 @@
-import type { Context } from '../context.ts'
-import { currency, mostAmount } from '../protocol/currency.ts'
+import { currency, maxAmount } from '../protocol/currency.ts'
 import { invalidRequest, noSuchReference } from '../protocol/errors.ts'
 import { newId } from '../protocol/ids.ts'
 import {
@@ -17,7 +16,8 @@ import {
   type Decoded,
 } from '../protocol/params.ts'
 import type { LineItem, Price } from '../protocol/types.ts'
-import { createPrice, createProduct, refuseInactive } from './prices.ts'
+import type { Context } from '../resources/context.ts'
+import { createPrice, createProduct, requireActive } from './prices.ts'
 
 const recurring = object({
   interval: oneOf(['day', 'week', 'month', 'year']),
@@ -30,7 +30,7 @@ export const recurringPriceData = object({
   product: string(),
   recurring,
   tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
-  unit_amount: integer(0, mostAmount),
+  unit_amount: integer(0, maxAmount),
   unit_amount_decimal: notSimulated(),
 })
 
@@ -55,7 +55,7 @@ export const lineItemParams = object({
       ),
       recurring: optional(recurring),
       tax_behavior: optional(oneOf(['exclusive', 'inclusive', 'unspecified'])),
-      unit_amount: optional(integer(0, mostAmount)),
+      unit_amount: optional(integer(0, maxAmount)),
       unit_amount_decimal: notSimulated(),
     }),
   ),
@@ -94,7 +94,7 @@ function priceOf(ctx: Context, params: LineItemParams, param: string): Price {
   if (price !== undefined) {
     const found = ctx.store.prices.get(price)
     if (found === undefined) throw noSuchReference('price', price, `${param}[price]`)
-    refuseInactive(ctx, found, `${param}[price]`)
+    requireActive(ctx, found, `${param}[price]`)
     return found
   }
   if (data === undefined) {

@@ -1,6 +1,4 @@
-/** Prices and products: those that requests make, and those that a Checkout Session's inline `price_data` makes. */
-import type { Context } from '../context.ts'
-import { currency, mostAmount } from '../protocol/currency.ts'
+import { currency, maxAmount } from '../protocol/currency.ts'
 import { existingIn, invalidRequest, noSuchReference } from '../protocol/errors.ts'
 import { idOf, newId } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
@@ -23,8 +21,10 @@ import {
   timeRange,
   type Decoded,
 } from '../protocol/params.ts'
-import { del, get, post, type Routes } from '../protocol/routes.ts'
 import type { Metadata, Price, Product } from '../protocol/types.ts'
+/** Prices and products, created by requests or by a Checkout Session's inline `price_data`. */
+import type { Context } from '../resources/context.ts'
+import { del, get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst } from '../store/store.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 
@@ -33,7 +33,7 @@ export interface ProductFields {
   description: string | null
   images: string[]
   metadata: Metadata
-  /** Default: a product made inline, which is not for sale elsewhere. */
+  /** Default: an inline product, which is not for sale elsewhere. */
   active?: boolean
   id?: string | undefined
 }
@@ -70,7 +70,7 @@ export interface PriceFields {
   currency: string
   unitAmount: number
   product: string
-  /** Null for what is paid once. */
+  /** Null for one-time prices. */
   recurring: { interval: 'day' | 'week' | 'month' | 'year'; count: number } | null
   active?: boolean
   lookupKey?: string | null
@@ -120,8 +120,8 @@ function existingProduct({ store }: Context, id: string): Product {
   return existingIn(store.products, id, 'product', 'id')
 }
 
-/** @throws ApiError 400 where a price is not for sale any more */
-export function refuseInactive(ctx: Context, price: Price, param: string): void {
+/** @throws ApiError 400 if a price is no longer for sale */
+export function requireActive(ctx: Context, price: Price, param: string): void {
   if (!price.active) {
     throw invalidRequest('The price specified is inactive. This field only accepts active prices.', { param })
   }
@@ -132,7 +132,7 @@ export function refuseInactive(ctx: Context, price: Price, param: string): void 
   }
 }
 
-/** A lookup key names one price at a time. */
+/** A lookup key belongs to one price at a time. */
 function claimLookupKey(ctx: Context, key: string | null | undefined, transfers: boolean | undefined): void {
   if (key === undefined || key === null) return
   const holder = [...ctx.store.prices.values()].find((price) => price.lookup_key === key)
@@ -183,7 +183,7 @@ export const priceRoutes: Routes = (route) => {
             metadata: optional(metadata()),
             recurring: optional(recurring),
             tax_behavior: taxBehavior,
-            unit_amount: optional(integer(0, mostAmount)),
+            unit_amount: optional(integer(0, maxAmount)),
             unit_amount_decimal: notSimulated(),
           }),
         ),
@@ -306,7 +306,7 @@ export const priceRoutes: Routes = (route) => {
         recurring: optional(recurring),
         tax_behavior: taxBehavior,
         transfer_lookup_key: optional(boolean()),
-        unit_amount: integer(0, mostAmount),
+        unit_amount: integer(0, maxAmount),
         unit_amount_decimal: notSimulated(),
       },
       (ctx, params, _path, cause) => {

@@ -1,13 +1,13 @@
 /**
- * Snapshots for webhook endpoints of an older API version. It renames and removes what a receiver is likely to trip
- * over and is no full history of the API: enough to find out whether a receiver relies on a shape it was not promised.
+ * Snapshots for webhook endpoints with an older API version. Only the differences that are likely to break
+ * a receiver are rendered, enough to find out whether it relies on a version it did not pin.
  */
 import type { SnapshotEvent } from './types.ts'
 
-/** The version whose shapes these are: the one that the SDK pins. */
+/** The current version: the one that the SDK pins. */
 export const latestApiVersion = '2026-10-28.endive'
 
-/** Keys that came after the dated versions before 2025. */
+/** Keys added after the dated versions before 2025. */
 const newerKeys: Record<string, readonly string[]> = {
   'checkout.session': [
     'adaptive_pricing',

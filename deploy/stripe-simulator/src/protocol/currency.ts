@@ -3,10 +3,10 @@ import { money } from './money.ts'
 import { string } from './params.ts'
 
 /**
- * What is taken, with the least that can be charged of each, in its smallest unit: Stripe's minimums for an account that
- * is paid out in it. The yen has no smaller unit.
+ * The accepted currencies with Stripe's minimum charges, in the smallest unit, for an account that
+ * is paid out in that currency. The yen has no smaller unit.
  */
-const leastAmounts: Record<string, number> = {
+const minAmounts: Record<string, number> = {
   usd: 50,
   eur: 50,
   gbp: 30,
@@ -20,10 +20,10 @@ const leastAmounts: Record<string, number> = {
   mxn: 1000,
   jpy: 50,
 }
-const currencies = Object.keys(leastAmounts)
+const currencies = Object.keys(minAmounts)
 
-/** Eight digits, whatever the currency. */
-export const mostAmount = 99_999_999
+/** Eight digits in any currency. */
+export const maxAmount = 99_999_999
 
 export function currency(value: unknown, param: string): string {
   const given = string(10)(value as string | undefined, param).toLowerCase()
@@ -36,24 +36,24 @@ export function currency(value: unknown, param: string): string {
   return given
 }
 
-/** Less than this cannot be charged. */
-export function leastAmount(of: string): number {
-  return leastAmounts[of] ?? 50
+/** The minimum charge. */
+export function minAmount(of: string): number {
+  return minAmounts[of] ?? 50
 }
 
 /**
- * Refuses what cannot be charged.
- * @param subject how the message begins: `Amount must`
+ * Rejects amounts that cannot be charged.
+ * @param subject start of the message: `Amount must`
  * @throws ApiError 400 `amount_too_small` or `amount_too_large`
  */
 export function checkAmount(amount: number, of: string, subject: string, param?: string): void {
   const more = param === undefined ? {} : { param }
-  const least = leastAmount(of)
-  if (amount < least) {
-    throw invalidRequest(`${subject} be at least ${money(least, of)} ${of}`, { code: 'amount_too_small', ...more })
+  const minimum = minAmount(of)
+  if (amount < minimum) {
+    throw invalidRequest(`${subject} be at least ${money(minimum, of)} ${of}`, { code: 'amount_too_small', ...more })
   }
-  if (amount > mostAmount) {
-    throw invalidRequest(`${subject} be no more than ${money(mostAmount, of)} ${of}`, {
+  if (amount > maxAmount) {
+    throw invalidRequest(`${subject} be no more than ${money(maxAmount, of)} ${of}`, {
       code: 'amount_too_large',
       ...more,
     })

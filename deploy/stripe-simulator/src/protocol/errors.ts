@@ -20,7 +20,7 @@ export class ApiError extends Error {
     this.detail = detail
   }
 
-  /** The JSON body, with the two addresses that Stripe adds to it. */
+  /** The JSON body, with the two URLs that Stripe adds. */
   body(requestId: string): { error: ErrorDetail } {
     const { code } = this.detail
     return {
@@ -51,14 +51,14 @@ export function noSuch(noun: string, id: string, param: string): ApiError {
   })
 }
 
-/** What an address's id names. @throws ApiError 404, in the words of `noSuch` */
+/** Requires the object of an id in the path. @throws ApiError 404 by `noSuch` */
 export function existingIn<T>(kept: ReadonlyMap<string, T>, id: string, noun: string, param: string): T {
   const found = kept.get(id)
   if (found === undefined) throw noSuch(noun, id, param)
   return found
 }
 
-/** An id inside a request's parameters that names nothing is the request's fault: 400, not 404. */
+/** An unknown id in the parameters is an invalid request: 400, not 404. */
 export function noSuchReference(noun: string, id: string, param: string): ApiError {
   return new ApiError(400, noSuch(noun, id, param).detail)
 }

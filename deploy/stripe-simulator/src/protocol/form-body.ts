@@ -11,12 +11,12 @@ export interface FormObject {
 const maxDepth = 12
 const maxFields = 2000
 
-/** Without a prototype, so that a parameter named `__proto__` or `constructor` is a name like any other. */
+/** Without a prototype, so that `__proto__` and `constructor` are ordinary parameter names. */
 export function emptyForm(): FormObject {
   return Object.create(null) as FormObject
 }
 
-/** Never throws: what cannot be nested is kept under its literal name, where it is then refused as unknown. */
+/** Never throws: a key that cannot be nested stays literal, and is rejected as unknown later. */
 export function parseForm(text: string): FormObject {
   const root = emptyForm()
   let fields = 0
@@ -27,7 +27,7 @@ export function parseForm(text: string): FormObject {
   return root
 }
 
-/** A JSON body as the form that says the same: an array by its indexes, null as an empty string. */
+/** Converts a JSON body to the equivalent form: arrays by index, null as an empty string. */
 export function formOf(json: object, depth = 0): FormObject {
   const form = emptyForm()
   for (const [key, value] of Object.entries(json) as [string, unknown][]) {

@@ -7,14 +7,14 @@ export function randomToken(length: number): string {
   let token = ''
   while (token.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is the largest multiple of 62 in a byte: values above it would favour the first letters.
+      // 248 is the largest multiple of 62 in a byte: values above it would bias towards the first letters.
       if (byte < 248 && token.length < length) token += alphabet[byte % 62]
     }
   }
   return token
 }
 
-/** Length of the random part, by prefix; the lengths are those of Stripe's own ids. */
+/** Length of the random part by prefix, as in Stripe's ids. */
 const lengths = {
   cs_test_a1: 56,
   pi_3: 23,
@@ -49,12 +49,12 @@ const lengths = {
 
 export type IdPrefix = keyof typeof lengths
 
-/** A new id such as `pi_3…`; never the same twice, not even over restarts. */
+/** Creates an id such as `pi_3…`, unique even across restarts. */
 export function newId(prefix: IdPrefix): string {
   return prefix + randomToken(lengths[prefix])
 }
 
-/** The id in a field that may hold an id, the object itself where it was expanded, or nothing. */
+/** The id in a field with an id, an expanded object, or null. */
 export function idOf(reference: string | { id: string } | null | undefined): string {
   if (reference === null || reference === undefined) return ''
   return typeof reference === 'string' ? reference : reference.id

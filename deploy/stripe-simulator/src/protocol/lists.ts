@@ -14,8 +14,8 @@ export interface Paging {
 }
 
 /**
- * One page of a list that is already in the order it is shown in (newest first for most resources).
- * A cursor that names nothing is an error, as in the API, so that a caller's paging bug does not read as an empty list.
+ * Returns one page of a list that is already in display order (newest first for most resources).
+ * An unknown cursor is an error, as in the API, so that a paging bug does not look like an empty list.
  */
 export function page<T extends { id: string }>(
   all: readonly T[],

@@ -1,5 +1,5 @@
 /**
- * Decoders for request parameters. Each turns a form value into a typed one or throws the error that Stripe answers,
+ * Decoders for request parameters. Each converts a form value to a typed one or throws Stripe's error,
  * with the parameter's name in brackets: `line_items[0][quantity]`.
  */
 import { invalidRequest } from './errors.ts'
@@ -121,7 +121,7 @@ export function optional<T>(decode: Decoder<T>): Decoder<T | undefined> {
   return (value, param) => (value === undefined ? undefined : decode(value, param))
 }
 
-/** A documented parameter whose effect is not simulated: `off` is the value that asks for nothing. */
+/** A documented parameter whose effect is not simulated: only the value `off` is accepted. */
 export function notSimulated(off?: string): Decoder<undefined> {
   return (value, param) => {
     if (value === undefined || value === off) return undefined
@@ -129,7 +129,7 @@ export function notSimulated(off?: string): Decoder<undefined> {
   }
 }
 
-/** What a request makes of metadata: null unsets a key, or in place of the whole all of them. */
+/** An update of metadata: null unsets a key; null instead of an object unsets all. */
 export type MetadataChange = Record<string, string | null> | null
 
 /** Up to 50 keys of 40 characters with values of 500; an empty value unsets a key, an empty string all keys. */
@@ -166,7 +166,7 @@ export function metadata(): Decoder<MetadataChange> {
   }
 }
 
-/** What an update leaves of the old metadata. */
+/** Applies an update to metadata. */
 export function mergeMetadata(old: Metadata, change: MetadataChange | undefined): Metadata {
   if (change === null) return {}
   const merged: Metadata = {}
@@ -194,7 +194,7 @@ export function list<T>(decode: Decoder<T>, maxLength = 100): Decoder<T[]> {
 export type Shape = Record<string, Decoder<unknown>>
 export type Fields<S extends Shape> = { [K in keyof S]: Decoded<S[K]> }
 
-/** A hash of named parameters; a name outside the shape is refused. */
+/** A hash of named parameters; unknown names are rejected. */
 export function object<S extends Shape>(shape: S): Decoder<Fields<S>> {
   return (value, param) => {
     if (value === undefined) throw missing(param)
@@ -235,7 +235,7 @@ export function timeRange(): Decoder<(seconds: number) => boolean> {
   }
 }
 
-/** Parameters that every list takes. */
+/** The parameters of every list. */
 export const listParams = {
   limit: optional(integer(1, 100)),
   starting_after: optional(string()),

@@ -1,7 +1,7 @@
 /**
- * The objects as they travel over the wire. They are the SDK's own types (types only: nothing of the SDK runs here),
- * so that the compiler rejects an object that lacks a required key. Where the SDK turns a wire value into a class of its
- * own, the wire's type is put back.
+ * The objects on the wire. They are the SDK's own types (types only: no code of the SDK runs here),
+ * so that the compiler rejects an object without a required key. Where the SDK converts a wire value to its own
+ * class, the wire's type is restored.
  */
 import type Stripe from 'stripe'
 import type { ListPage } from './lists.ts'
@@ -21,7 +21,7 @@ export type BillingPortalConfiguration = Stripe.BillingPortal.Configuration
 export type TestClock = Stripe.TestHelpers.TestClock
 export type WebhookEndpoint = Stripe.WebhookEndpoint
 
-/** On the wire `unit_amount_decimal` is a string; the SDK makes a Decimal of it. */
+/** `unit_amount_decimal` is a string on the wire; the SDK converts it to a Decimal. */
 export type Price = Omit<Stripe.Price, 'unit_amount_decimal'> & {
   unit_amount_decimal: string | null
 }
@@ -49,23 +49,23 @@ export type Invoice = Omit<Stripe.Invoice, 'lines' | 'payments'> & { lines: List
 export type SubscriptionSchedule = Stripe.SubscriptionSchedule
 export type InvoicePayment = Stripe.InvoicePayment
 
-/** A snapshot event: it carries the object as it was when the event happened. */
+/** A snapshot event contains the object as of the event. */
 export type SnapshotEvent = Omit<Stripe.EventBase, 'data' | 'type'> & {
   type: string
   data: { object: { id?: string; object: string }; previous_attributes?: Record<string, unknown> }
 }
 
-/** A thin event: it names the object and leaves fetching it to the receiver. */
+/** A thin event contains the object's id, and leaves fetching it to the receiver. */
 export type ThinEvent = Omit<Stripe.V2.Core.EventBase, 'context'> & {
   related_object: { id: string; type: string; url: string } | null
 }
 
 export type Metadata = Record<string, string>
 
-/** What made an event happen: an API request, or nothing but time or the parent's own click. */
+/** The cause of an event: an API request; without one, time or an action on a page. */
 export interface Cause {
   requestId: string | null
   idempotencyKey: string | null
 }
 
-export const byItself: Cause = { requestId: null, idempotencyKey: null }
+export const noRequest: Cause = { requestId: null, idempotencyKey: null }

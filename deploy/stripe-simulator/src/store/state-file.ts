@@ -1,6 +1,6 @@
 /**
- * The file that the state is kept in: an SQLite database with a row for each record, in order of creation. A change
- * writes the rows that it changed and nothing else, however many there are.
+ * The state file: an SQLite database with a row per record, in order of creation. A change
+ * writes only the changed rows.
  */
 import {
   closeSync,
@@ -16,7 +16,7 @@ import {
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
-/** A record as the file holds it. */
+/** A record in the file. */
 export interface Row {
   /** Rows are numbered in order of creation. */
   row: number
@@ -26,31 +26,31 @@ export interface Row {
   value: string
 }
 
-/** What is to become of a row: null deletes it. */
+/** The new value of a row: null deletes it. */
 export type RowChange = Omit<Row, 'value'> & { value: string | null }
 
-/** What the file holds is no state that this version reads. */
+/** The file is not a state that this version can read. */
 export class UnreadableState extends Error {}
 
-/** 1 and 2 were a JSON file, which was written anew for every change; 1 had fewer tables. */
+/** 1 and 2 were JSON files, rewritten on every change; 1 had fewer tables. */
 const stateFormat = 3
 const jsonFormats: readonly unknown[] = [1, 2]
 
 const magic = 'SQLite format 3\0'
-/** Result codes of SQLite; the high bits say more. */
+/** SQLite's result codes; the high bits are the extended code. */
 const busy = 5
-const damaged = [11, 26]
+const corruptCodes = [11, 26]
 
 const schema = `
   CREATE TABLE record (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL) STRICT;
   PRAGMA user_version = ${stateFormat};
 `
 
-/** The files that this process has open. It must not touch them otherwise: closing a file lets go of the locks on it. */
+/** The files that this process has open. It must not open them otherwise: closing a file releases its locks. */
 const openFiles = new Set<string>()
 
 export class StateFile {
-  /** How much was written since the start: what a change costs. */
+  /** Statistics of writes since the start. */
   readonly written = { rows: 0, bytes: 0 }
 
   readonly #identity: string
@@ -69,25 +69,25 @@ export class StateFile {
   }
 
   /**
-   * Opens the file, and makes it where there is none; one of an earlier format is taken over. Until it is closed, or the
-   * process ends, no other can open it.
+   * Opens or creates the file; an earlier format is converted. Until it is closed, or the
+   * process ends, no other process can open it.
    * @throws UnreadableState
-   * @throws Error where another simulator has it open
+   * @throws Error if another simulator has it open
    */
   static open(path: string): StateFile {
     mkdirSync(dirname(path), { recursive: true })
     if (existsSync(path) && openFiles.has(identityOf(path))) throw inUse(path)
     const start = firstBytes(path)
-    if (start !== '' && start !== magic) takeOver(path)
+    if (start !== '' && start !== magic) convertJsonFile(path)
     return StateFile.#openDatabase(path)
   }
 
   static #openDatabase(path: string): StateFile {
-    // Webhook secrets are in it: nobody else reads it. SQLite gives the files beside it the same mode.
+    // It contains webhook secrets: only the owner may read it. SQLite creates its other files with the same mode.
     closeSync(openSync(path, 'a', 0o600))
     const database = new DatabaseSync(path)
     try {
-      // A commit appends to a log beside the file and is there once it has returned, whatever becomes of the process.
+      // A commit appends to the write-ahead log, and survives a crash of the process once it has returned.
       database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;')
       database.exec('BEGIN IMMEDIATE')
       const { user_version: format } = database.prepare('PRAGMA user_version').get() ?? {}
@@ -102,13 +102,13 @@ export class StateFile {
   }
 
   /**
-   * Every record, in order of creation.
+   * Returns every record, in order of creation.
    * @throws UnreadableState
    */
   *rows(): Generator<Row> {
     try {
       const all = this.#database.prepare('SELECT number, kind, key, value FROM record ORDER BY number')
-      // Arrays take a third less time to read than objects do.
+      // Reading arrays takes a third less time than objects.
       all.setReturnArrays(true)
       for (const found of all.iterate()) {
         const [row, table, key, value] = found as unknown as [number, string, string, string]
@@ -119,7 +119,7 @@ export class StateFile {
     }
   }
 
-  /** Makes all of the changes, or none. */
+  /** Applies all changes in one transaction. */
   write(changes: readonly RowChange[]): void {
     this.#database.exec('BEGIN')
     try {
@@ -142,8 +142,8 @@ export class StateFile {
   }
 }
 
-/** Puts what cannot be read out of the way, with what belongs to it; answers where it is. */
-export function setAside(path: string): string {
+/** Moves an unreadable file and its companions aside; returns the new path. */
+export function moveAside(path: string): string {
   const aside = `${path}.broken-${Date.now()}`
   renameSync(path, aside)
   if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`)
@@ -161,7 +161,7 @@ function firstBytes(path: string): string {
   }
 }
 
-/** The same for every name of a file. */
+/** The canonical path of a file. */
 function identityOf(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true })
   return `${dev} ${ino}`
@@ -174,12 +174,12 @@ function inUse(path: string): Error {
 function reasonFor(error: unknown, path: string): unknown {
   const code = typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) & 0xff : 0
   if (code === busy) return inUse(path)
-  if (damaged.includes(code)) return new UnreadableState('it is damaged')
+  if (corruptCodes.includes(code)) return new UnreadableState('it is damaged')
   return error
 }
 
-/** Puts a database in place of a JSON file: at once, so that a kill leaves the one or the other. */
-function takeOver(path: string): void {
+/** Replaces a JSON file by a database: atomically, so that a crash leaves one or the other. */
+function convertJsonFile(path: string): void {
   const rows = rowsOf(readFileSync(path, 'utf8'))
   const next = `${path}.next`
   rmSync(next, { force: true })
@@ -197,7 +197,7 @@ function takeOver(path: string): void {
   renameSync(next, path)
 }
 
-/** The records of a JSON file. @throws UnreadableState */
+/** Reads the records of a JSON file. @throws UnreadableState */
 function rowsOf(text: string): Row[] {
   let saved: unknown
   try {

@@ -1,6 +1,6 @@
 /**
- * Everything the simulator remembers: maps in memory, in order of creation. Where a file is configured, what changes is
- * written to it before anybody hears of it: a kill costs nothing that was answered.
+ * The simulator's state: maps in memory, in order of creation. If a file is configured, changes are
+ * written to it before the response: a crash loses nothing that was acknowledged.
  */
 import type {
   BalanceTransaction,
@@ -29,12 +29,12 @@ import type {
   WebhookEndpoint,
 } from '../protocol/types.ts'
 import { report } from '../report.ts'
-import { setAside, StateFile, UnreadableState, type RowChange } from './state-file.ts'
+import { moveAside, StateFile, UnreadableState, type RowChange } from './state-file.ts'
 
 export interface SessionRecord {
   object: Session
   lineItems: LineItem[]
-  /** What the PaymentIntent gets once a payment is tried. */
+  /** Parameters for the PaymentIntent, created on the first attempt to pay. */
   paymentIntentData: {
     description: string | null
     metadata: Metadata
@@ -42,9 +42,9 @@ export interface SessionRecord {
     statement_descriptor: string | null
     statement_descriptor_suffix: string | null
   }
-  /** Of a session in `subscription` mode: what the subscription gets, and the payment, which the session does not show. */
+  /** In `subscription` mode: the subscription's parameters, and the payment, which the session does not show. */
   subscriptionData?: { description: string | null; metadata: Metadata; paymentIntentId: string | null }
-  /** The payment that waits for the parent's confirmation (3-D Secure), if any. */
+  /** The payment waiting for the parent's confirmation (3-D Secure), if any. */
   challenge: Challenge | null
   /** The `checkout.session.completed` event, whose delivery the redirect waits for. */
   completedEventId: string | null
@@ -55,7 +55,7 @@ export interface SessionRecord {
 interface Challenge {
   id: string
   paymentMethodId: string
-  /** Names the test card without its number: the last four digits of each listed card differ. */
+  /** Identifies the test card without its number: the last four digits of all listed cards differ. */
   last4: string
   name: string
   email: string
@@ -68,28 +68,28 @@ interface CustomerRecord {
 
 export interface RefundRecord {
   object: Refund
-  /** A refund that changes by itself later, as the refund test cards do. */
+  /** The scheduled change of a refund, with the refund test cards. */
   settlement: { at: number; status: 'succeeded' | 'failed' } | null
 }
 
 export interface DisputeRecord {
   object: Dispute
-  /** What the bank decides after evidence was handed in, and when. */
+  /** The bank's scheduled decision after evidence was submitted. */
   settlement: { at: number; outcome: 'won' | 'lost' } | null
 }
 
-/** What a subscription does not show. */
+/** State of a subscription that is not in the API object. */
 export interface SubscriptionState {
-  /** The end of the period that `invoice.upcoming` has announced. */
+  /** The end of the period already announced by `invoice.upcoming`. */
   announced: number | null
-  /** Prorations that wait for the next invoice. */
+  /** Pending prorations for the next invoice. */
   pending: InvoiceLineItem[]
 }
 
 export interface PortalSessionRecord {
   object: BillingPortalSession
   expiresAt: number
-  /** The flow has been walked through; the page shows its confirmation. */
+  /** Whether the flow is completed; the page shows its confirmation. */
   done: string | null
 }
 
@@ -100,14 +100,14 @@ export interface EventRecord {
 
 export interface EndpointRecord {
   object: WebhookEndpoint
-  /** The newest first; each signs. */
+  /** Newest first; all of them sign. */
   secrets: string[]
-  /** Secrets that were rolled, and until when they sign too (milliseconds of the machine's clock). */
+  /** Rolled secrets, with the end of their validity (milliseconds of the machine's clock). */
   retiring?: { secret: string; until: number }[]
   payload: 'snapshot' | 'thin'
-  /** From the start-up options, and so replaced by the next start's options. */
+  /** Configured at startup, and replaced by the next start's options. */
   configured: boolean
-  /** Made as an event destination, and shown as one alone: what only that has. */
+  /** For event destinations, which are only shown as such: their additional properties. */
   destination?: { name: string; description: string; updated: number }
 }
 
@@ -119,7 +119,7 @@ export interface DeliveryRecord {
   attempts: { at: number; status: number | null; error: string | null }[]
   /** Milliseconds of the machine's clock; deliveries do not follow the simulated time. */
   nextAt: number
-  /** How many answers are lost on the way back. */
+  /** The number of responses to ignore. */
   lostAnswers?: number
 }
 
@@ -133,7 +133,7 @@ export interface SavedResponse {
   createdAt: number
 }
 
-/** What is not in the file yet, by row. */
+/** Unsaved changes by row. */
 class Journal {
   /** Whether there is a file. */
   isKept = false
@@ -148,7 +148,7 @@ class Journal {
 }
 
 /**
- * The records of one kind by their key, in order of creation. What `set` and `delete` change is saved by itself; after a
+ * The records of one kind by key, in order of creation. `set` and `delete` are saved automatically; after a
  * change inside a record call `save`.
  */
 export class Table<T extends object> extends Map<string, T> {
@@ -176,24 +176,24 @@ export class Table<T extends object> extends Map<string, T> {
     return super.delete(key)
   }
 
-  /** A key of nothing that is kept here, such as a preview, is nothing to save. */
+  /** The key of an object that is not stored, such as a preview, is ignored. */
   save(key: string): void {
     const row = this.#rows.get(key)
     if (row === undefined) return
     this.#journal.note(row, () => {
-      // A record that was deleted and made again has another row.
+      // A record that was deleted and created again has another row.
       const value = this.#rows.get(key) === row ? JSON.stringify(this.get(key)) : null
       return { row, table: this.#name, key, value }
     })
   }
 
-  /** Takes a record from the file. */
+  /** Loads a record from the file. */
   load(row: number, key: string, value: T): void {
     super.set(key, value)
     this.#rows.set(key, row)
   }
 
-  /** Forgets what was loaded; the file keeps it. */
+  /** Unloads all records; the file keeps them. */
   unload(): void {
     super.clear()
     this.#rows.clear()
@@ -228,16 +228,16 @@ export class Store {
   readonly endpoints = this.#table<EndpointRecord>('endpoints')
   readonly deliveries = this.#table<DeliveryRecord>('deliveries')
   readonly savedResponses = this.#table<SavedResponse>('savedResponses')
-  /** Kept too, so that a session that expired under an advanced clock stays expired after a restart. */
+  /** Saved as well, so that a session that expired under an advanced clock stays expired after a restart. */
   readonly #clock = this.#table<{ ms: number }>('clock')
 
   readonly #path: string
   #file: StateFile | undefined
 
   /**
-   * Reads the file if there is one. A file that is no state is set aside, never written over, and told about: the
+   * Reads the file if there is one. An unreadable file is moved aside, never overwritten, and reported: the
    * simulator starts empty.
-   * @throws Error where another simulator has the file
+   * @throws Error if another simulator has the file open
    */
   constructor(path?: string) {
     this.#path = path ?? ''
@@ -246,12 +246,12 @@ export class Store {
       this.#open(path)
     } catch (error) {
       if (!(error instanceof UnreadableState)) throw error
-      report(`starting empty: the state file was set aside as ${setAside(path)}`, error.message)
+      report(`starting empty: the state file was set aside as ${moveAside(path)}`, error.message)
       this.#open(path)
     }
     this.#sharePrices()
     this.#journal.isKept = true
-    // The change's own turn comes to its end first: what it changed is saved together.
+    // Deferred to the end of the current turn, so that all of its changes are saved together.
     this.#journal.whenChanged = () => queueMicrotask(() => this.commit())
   }
 
@@ -279,7 +279,7 @@ export class Store {
     this.#file = file
   }
 
-  /** A price is one object, wherever it is shown: a change of it shows everywhere. */
+  /** A price is one shared object, so that changes show everywhere. */
   #sharePrices(): void {
     const share = (one: { price: Price }) => {
       one.price = this.prices.get(one.price.id) ?? one.price
@@ -296,17 +296,17 @@ export class Store {
     this.#clock.set('offset', { ms })
   }
 
-  /** Saves an object of the API that has changed. */
+  /** Saves a changed API object. */
   save(object: { id?: string; object: string }): void {
     if (object.id !== undefined) this.#tables.get(tableOf[object.object] ?? '')?.save(object.id)
   }
 
-  /** How much was written to the file since the start; null without one. */
+  /** Statistics of writes to the file; null without one. */
   get written(): { rows: number; bytes: number } | null {
     return this.#file?.written ?? null
   }
 
-  /** Writes what has changed. It is called after every change by itself, and before an answer goes out. */
+  /** Writes the changes. Called automatically after every change, and before a response is sent. */
   commit(): void {
     const { changes } = this.#journal
     if (this.#file === undefined || changes.size === 0) return
@@ -314,12 +314,12 @@ export class Store {
       this.#file.write([...changes.values()].map((change) => change()))
       changes.clear()
     } catch (error) {
-      // A full disk must not end the payments that are in memory; the next answer tries again.
+      // A full disk must not lose the payments in memory; the next response retries.
       report(`could not write ${this.#path}`, error)
     }
   }
 
-  /** Another simulator can have the file from here on. */
+  /** Releases the file for another simulator. */
   close(): void {
     this.commit()
     this.#file?.close()
@@ -336,7 +336,7 @@ function parsed(text: string): object | undefined {
   }
 }
 
-/** Where each object of the API is kept. */
+/** The records of each API object. */
 const tableOf: Record<string, keyof Store> = {
   'checkout.session': 'sessions',
   payment_intent: 'paymentIntents',

@@ -1,5 +1,3 @@
-/** Changing what a subscription is for, when it ends, and what pays it. */
-import type { Context } from '../context.ts'
 import { cardByLast4, type Decline } from '../payments/cards.ts'
 import { cardError } from '../payments/charge-card.ts'
 import { invalidRequest, noSuchReference } from '../protocol/errors.ts'
@@ -7,6 +5,8 @@ import { idOf } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
 import { mergeMetadata, type MetadataChange } from '../protocol/params.ts'
 import type { Cause, Invoice, InvoiceLineItem, Price, Subscription, SubscriptionItem } from '../protocol/types.ts'
+/** Changes of a subscription's items, end and payment method. */
+import type { Context } from '../resources/context.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 import { collectInvoice, defaultMethod } from './collect-invoice.ts'
 import { draftInvoice, finalizeInvoice, fullLine, previewInvoice, prorationLine } from './invoices.ts'
@@ -34,14 +34,14 @@ export interface ItemsChange {
 
 interface Plan {
   items: SubscriptionItem[]
-  /** A new billing cycle begins now, and is charged for at once. */
+  /** Whether a new billing cycle starts now, and is charged immediately. */
   resets: boolean
   lines: InvoiceLineItem[]
-  /** The lines make an invoice now and do not wait for the next. */
+  /** Whether the lines are invoiced now instead of with the next invoice. */
   isInvoiced: boolean
 }
 
-/** What a change would come to. Changes nothing. */
+/** Calculates a change without applying it. */
 function plan(ctx: Context, subscription: Subscription, change: ItemsChange): Plan {
   const now = ctx.clock.seconds()
   const old = subscription.items.data
@@ -127,7 +127,7 @@ function changedItems(subscription: Subscription, change: ItemsChange, now: numb
   return items
 }
 
-/** The invoice that a change would make, or the next one if it makes none. */
+/** A preview of a change's invoice, or of the next one if it has none. */
 export function previewChange(ctx: Context, subscription: Subscription, change: ItemsChange | null): Invoice {
   if (change === null) return upcomingInvoice(ctx, subscription)
   const { items, lines, isInvoiced } = plan(ctx, subscription, change)
@@ -146,12 +146,12 @@ export function previewChange(ctx: Context, subscription: Subscription, change: 
   })
 }
 
-/** Whether a change is undone where its payment fails, waits for it, or stays and leaves the subscription past due. */
+/** Whether a change with a failed payment is undone, stays pending, or leaves the subscription past due. */
 export type PaymentBehavior = 'allow_incomplete' | 'error_if_incomplete' | 'pending_if_incomplete'
 
 /**
- * Makes the change, with its invoice if it makes one.
- * @throws ApiError 402 where the card would be declined, or has to be confirmed, and the caller wants no change then
+ * Applies a change, with its invoice if it has one.
+ * @throws ApiError 402 if the card is declined or needs a confirmation, and the caller wants no change then
  */
 export function changeItems(
   ctx: Context,
@@ -162,11 +162,11 @@ export function changeItems(
 ): void {
   const before = structuredClone(subscription)
   const planned = plan(ctx, subscription, change)
-  const refusal = planned.isInvoiced ? refusalOf(ctx, subscription, planned.lines) : undefined
-  if (refusal && behavior === 'error_if_incomplete') throw cardError(refusal)
-  // Another change takes the place of one that waits.
+  const chargeError = planned.isInvoiced ? findChargeError(ctx, subscription, planned.lines) : undefined
+  if (chargeError && behavior === 'error_if_incomplete') throw cardError(chargeError)
+  // A new change replaces a pending one.
   if (planned.isInvoiced) dropPending(ctx, subscription, cause)
-  if (refusal && behavior === 'pending_if_incomplete') {
+  if (chargeError && behavior === 'pending_if_incomplete') {
     waitForPayment(ctx, subscription, planned, cause)
     return
   }
@@ -175,7 +175,7 @@ export function changeItems(
   subscription.items = page(planned.items, { limit: 100 }, subscription.items.url, 'subscription_item')
   if (planned.resets) {
     subscription.billing_cycle_anchor = now
-    // A cancellation at the period's end follows the period.
+    // A cancellation at the period's end moves with the period.
     if (endsWithPeriod) subscription.cancel_at = currentEnd(subscription)
   }
   const state = stateOf(ctx, subscription)
@@ -209,8 +209,12 @@ const requiresAction: Decline = {
     'Payment for this subscription requires additional user action before it can be completed successfully. Payment can be completed using the PaymentIntent associated with `subscription.latest_invoice`.',
 }
 
-/** Why the card on file would not pay for these lines by itself. */
-function refusalOf(ctx: Context, subscription: Subscription, lines: readonly InvoiceLineItem[]): Decline | undefined {
+/** The error that charging these lines to the card on file would cause. */
+function findChargeError(
+  ctx: Context,
+  subscription: Subscription,
+  lines: readonly InvoiceLineItem[],
+): Decline | undefined {
   const customer = ctx.store.customers.get(idOf(subscription.customer))?.object
   const due = lines.reduce((sum, line) => sum + line.amount, customer?.balance ?? 0)
   if (due <= 0) return undefined
@@ -218,7 +222,7 @@ function refusalOf(ctx: Context, subscription: Subscription, lines: readonly Inv
   return card?.authentication === 'always' ? requiresAction : card?.decline
 }
 
-/** Makes the invoice of a change, and leaves all else as it is until that is paid. */
+/** Creates the invoice of a pending change, which is applied once that is paid. */
 function waitForPayment(ctx: Context, subscription: Subscription, planned: Plan, cause: Cause): void {
   const before = structuredClone(subscription)
   const now = ctx.clock.seconds()
@@ -243,11 +247,11 @@ function waitForPayment(ctx: Context, subscription: Subscription, planned: Plan,
   emit(ctx, 'invoice.created', invoice, cause)
   finalizeInvoice(ctx, invoice, cause)
   if (invoice.status === 'open') collectInvoice(ctx, invoice, { offSession: false, scheduled: false, cause })
-  // Less than can be charged goes onto the balance.
+  // An amount below the minimum is added to the balance.
   else applyPending(ctx, subscription, invoice, cause)
 }
 
-/** `at`: when it ends; null takes a cancellation back. */
+/** `at`: its end; null undoes a cancellation. */
 export function scheduleCancel(
   ctx: Context,
   subscription: Subscription,

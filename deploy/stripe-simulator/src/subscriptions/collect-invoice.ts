@@ -1,9 +1,9 @@
-/** Charging an invoice, what that makes of its subscription, and when it is tried again. */
-import type { Context } from '../context.ts'
 import { cardByLast4, type Decline } from '../payments/cards.ts'
-import { chargeCard, failIntent, questionUrl, requireAction } from '../payments/charge-card.ts'
+import { chargeCard, failIntent, challengeUrl, requireAction } from '../payments/charge-card.ts'
 import { idOf } from '../protocol/ids.ts'
 import type { Cause, Invoice, InvoicePayment, PaymentMethod, Subscription } from '../protocol/types.ts'
+/** Charging an invoice, the effects on its subscription, and retries. */
+import type { Context } from '../resources/context.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 import { endSubscription, endedStatuses, subscriptionOf } from './end-subscription.ts'
 import { invoicePaymentOf, markPaid } from './invoices.ts'
@@ -22,7 +22,7 @@ const needsAuthentication: Decline = {
   message: 'Your card was declined. This transaction requires authentication.',
 }
 
-/** The payment method that an invoice of this subscription is charged to by itself. */
+/** The payment method for automatic charges of a subscription's invoice. */
 export function defaultMethod(ctx: Context, subscription: Subscription | undefined, customer: string) {
   const id =
     idOf(subscription?.default_payment_method) ||
@@ -31,16 +31,16 @@ export function defaultMethod(ctx: Context, subscription: Subscription | undefin
 }
 
 interface Attempt {
-  /** Another method than the default. */
+  /** Overrides the default method. */
   method?: PaymentMethod
-  /** Nobody sits in front of it: where the bank asks, a try by hand is declined, and a scheduled one waits for an answer. */
+  /** Whether the customer is absent: if the bank requires a confirmation, a manual attempt is declined, and a scheduled one waits. */
   offSession: boolean
-  /** By the schedule, which a try by hand does not move. */
+  /** Whether it is a scheduled attempt; a manual one does not change the schedule. */
   scheduled: boolean
   cause: Cause
 }
 
-/** Tries to collect an open invoice; null when it is paid. */
+/** Attempts to collect an open invoice; null if it is paid. */
 export function collectInvoice(ctx: Context, invoice: Invoice, attempt: Attempt): Decline | null {
   const { cause } = attempt
   const subscription = ctx.store.subscriptions.get(subscriptionOf(invoice))
@@ -65,7 +65,7 @@ export function collectInvoice(ctx: Context, invoice: Invoice, attempt: Attempt)
     } else {
       decline = needsAuthentication
       const returnUrl = invoice.hosted_invoice_url ?? null
-      requireAction(ctx, intent, method, { url: questionUrl(ctx, intent), returnUrl }, cause)
+      requireAction(ctx, intent, method, { url: challengeUrl(ctx, intent), returnUrl }, cause)
     }
   }
   if (decline === null) {
@@ -73,7 +73,7 @@ export function collectInvoice(ctx: Context, invoice: Invoice, attempt: Attempt)
     return null
   }
   if (isAwaited(subscription, invoice)) {
-    // Nothing is owed yet, so nothing falls behind, and it is not tried again.
+    // Nothing is due yet, so the subscription is not past due, and there is no retry.
     emit(ctx, 'invoice.payment_failed', invoice, cause)
     if (asks) emit(ctx, 'invoice.payment_action_required', invoice, cause)
     return decline
@@ -81,11 +81,11 @@ export function collectInvoice(ctx: Context, invoice: Invoice, attempt: Attempt)
   const isLast = counts && !scheduleRetry(ctx, invoice, subscription)
   emit(ctx, 'invoice.payment_failed', invoice, cause)
   if (asks) emit(ctx, 'invoice.payment_action_required', invoice, cause)
-  if (subscription !== undefined) fallBehind(ctx, subscription, invoice, isLast, cause)
+  if (subscription !== undefined) markPastDue(ctx, subscription, invoice, isLast, cause)
   return decline
 }
 
-/** Says when it is tried again; false when that was the last time. */
+/** Schedules the next attempt; false after the last one. */
 function scheduleRetry(ctx: Context, invoice: Invoice, subscription: Subscription | undefined): boolean {
   const days = ctx.settings.dunning.retryAfterDays[invoice.attempt_count - 1]
   const retries = days !== undefined && subscription !== undefined && !endedStatuses.includes(subscription.status)
@@ -98,17 +98,17 @@ function scheduleRetry(ctx: Context, invoice: Invoice, subscription: Subscriptio
   return true
 }
 
-/** An invoice is paid, with all that this brings its subscription. */
+/** Marks an invoice as paid, with the effects on its subscription. */
 export function settleInvoice(ctx: Context, invoice: Invoice, payment: InvoicePayment, cause: Cause): void {
   markPaid(ctx, invoice, payment, cause)
   const subscription = ctx.store.subscriptions.get(subscriptionOf(invoice))
   if (subscription === undefined) return
   applyPending(ctx, subscription, invoice, cause)
-  revive(ctx, subscription, invoice, cause)
+  reactivate(ctx, subscription, invoice, cause)
 }
 
-/** An invoice that is paid, or that nobody owes any more, brings its subscription back, if it is the last one. */
-export function revive(ctx: Context, subscription: Subscription, invoice: Invoice, cause: Cause): void {
+/** Reactivates a subscription after its last open invoice was paid or voided. */
+export function reactivate(ctx: Context, subscription: Subscription, invoice: Invoice, cause: Cause): void {
   if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return
   if (idOf(subscription.latest_invoice) !== invoice.id) return
   const before = structuredClone(subscription)
@@ -116,7 +116,7 @@ export function revive(ctx: Context, subscription: Subscription, invoice: Invoic
   emitChange(ctx, 'customer.subscription.updated', before, subscription, cause)
 }
 
-function fallBehind(ctx: Context, subscription: Subscription, invoice: Invoice, isLast: boolean, cause: Cause): void {
+function markPastDue(ctx: Context, subscription: Subscription, invoice: Invoice, isLast: boolean, cause: Cause): void {
   if (endedStatuses.includes(subscription.status) || invoice.billing_reason === 'subscription_create') return
   const { lastly } = ctx.settings.dunning
   if (isLast && lastly === 'cancel') {

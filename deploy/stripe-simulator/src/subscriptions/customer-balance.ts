@@ -1,11 +1,11 @@
-/** What a customer has in credit (negative) or owes with the next invoice (positive), and the entries that made it so. */
-import type { Context } from '../context.ts'
 import { noSuch } from '../protocol/errors.ts'
 import { idOf, newId } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
 import { expandParam, listParams } from '../protocol/params.ts'
-import { get, type Routes } from '../protocol/routes.ts'
-import { byItself, type Customer, type CustomerBalanceTransaction, type Invoice } from '../protocol/types.ts'
+import { noRequest, type Customer, type CustomerBalanceTransaction, type Invoice } from '../protocol/types.ts'
+/** The balance of a customer, credit (negative) or due with the next invoice (positive), and its transactions. */
+import type { Context } from '../resources/context.ts'
+import { get, type Routes } from '../resources/routes.ts'
 import { newestFirst } from '../store/store.ts'
 import { emitChange } from '../webhooks/events.ts'
 
@@ -38,7 +38,7 @@ export function changeBalance(
     type,
   }
   ctx.store.customerBalances.set(entry.id, entry)
-  emitChange(ctx, 'customer.updated', before, customer, byItself)
+  emitChange(ctx, 'customer.updated', before, customer, noRequest)
 }
 
 export const customerBalanceRoutes: Routes = (route) => {

@@ -1,5 +1,4 @@
-import type { Context } from '../context.ts'
-import { namedMethod, refuseUnsavable, savedMethod } from '../payments/payment-methods.ts'
+import { namedMethod, requireSavable, savedMethod } from '../payments/payment-methods.ts'
 import { noSuch, noSuchReference } from '../protocol/errors.ts'
 import { newId, randomToken } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
@@ -17,9 +16,10 @@ import {
   timeRange,
   type Fields,
 } from '../protocol/params.ts'
-import { del, get, post, type Routes } from '../protocol/routes.ts'
-import { searchRoute, type SearchFields } from '../protocol/search.ts'
 import type { Cause, Customer } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
+import { del, get, post, type Routes } from '../resources/routes.ts'
+import { searchRoute, type SearchFields } from '../resources/search.ts'
 import { newestFirst } from '../store/store.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 import { endSubscriptionsOf } from './end-subscription.ts'
@@ -135,8 +135,8 @@ export const customerRoutes: Routes = (route) => {
         throw noSuchReference('test clock', clock, 'test_clock')
       }
       const { payment_method: saved, invoice_settings: settings } = params
-      // Before anything is made: a card that cannot be saved leaves no customer.
-      if (saved !== undefined) refuseUnsavable(namedMethod(ctx, saved, 'payment_method'))
+      // First, so that a card that cannot be saved creates no customer.
+      if (saved !== undefined) requireSavable(namedMethod(ctx, saved, 'payment_method'))
       const customer = createCustomer(ctx, params, cause)
       if (saved !== undefined) savedMethod(ctx, saved, customer.id, 'payment_method', cause)
       if (settings?.default_payment_method) setDefault(ctx, customer, settings.default_payment_method, cause)

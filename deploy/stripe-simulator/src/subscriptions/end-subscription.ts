@@ -1,13 +1,13 @@
-import type { Context } from '../context.ts'
 import { idOf } from '../protocol/ids.ts'
 import type { Cause, Invoice, Subscription } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
 import { emit } from '../webhooks/events.ts'
 import { closeInvoice } from './invoices.ts'
 
-/** Statuses from which nothing follows any more. */
+/** Final statuses. */
 export const endedStatuses: readonly string[] = ['canceled', 'incomplete_expired']
 
-/** Ends a subscription now. What was paid stays paid; what is open is not collected by itself any more. */
+/** Ends a subscription now. Payments stay; open invoices are no longer collected automatically. */
 export function endSubscription(
   ctx: Context,
   subscription: Subscription,
@@ -37,7 +37,7 @@ export function endSubscription(
   emit(ctx, 'customer.subscription.deleted', subscription, cause)
 }
 
-/** A customer who is deleted has no subscriptions any more. */
+/** Ends all subscriptions of a deleted customer. */
 export function endSubscriptionsOf(ctx: Context, customer: string, cause: Cause): void {
   for (const subscription of ctx.store.subscriptions.values()) {
     if (idOf(subscription.customer) === customer && !endedStatuses.includes(subscription.status)) {
@@ -46,7 +46,7 @@ export function endSubscriptionsOf(ctx: Context, customer: string, cause: Cause)
   }
 }
 
-/** The subscription that an invoice is for; empty if none. */
+/** The subscription of an invoice; empty if none. */
 export function subscriptionOf(invoice: Pick<Invoice, 'parent'>): string {
   return idOf(invoice.parent?.subscription_details?.subscription)
 }

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts'
 import { cardError } from '../payments/charge-card.ts'
 import { savedMethod } from '../payments/payment-methods.ts'
 import { existingIn, invalidRequest, noSuch } from '../protocol/errors.ts'
@@ -17,14 +16,15 @@ import {
   string,
   timeRange,
 } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
 import type { Invoice } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst } from '../store/store.ts'
-import { collectInvoice, revive } from './collect-invoice.ts'
+import { collectInvoice, reactivate } from './collect-invoice.ts'
 import { atTimeOf } from './customer-time.ts'
 import { subscriptionOf } from './end-subscription.ts'
 import { closeInvoice, finalizeInvoice } from './invoices.ts'
-import { forgetVoided } from './pending-update.ts'
+import { dropVoided } from './pending-update.ts'
 
 function existing({ store }: Context, id: string): Invoice {
   return existingIn(store.invoices, id, 'invoice', 'invoice')
@@ -143,10 +143,10 @@ export const invoiceRoutes: Routes = (route) => {
         }
         atTimeOf(ctx, invoice.customer, () => {
           closeInvoice(ctx, invoice, as, cause)
-          forgetVoided(ctx, invoice, cause)
+          dropVoided(ctx, invoice, cause)
           const subscription = ctx.store.subscriptions.get(subscriptionOf(invoice))
           if (subscription !== undefined && subscription.status !== 'incomplete')
-            revive(ctx, subscription, invoice, cause)
+            reactivate(ctx, subscription, invoice, cause)
         })
         return invoice
       }),

@@ -1,12 +1,10 @@
-/** Invoices and what pays them, from draft to final. */
-import type { Context } from '../context.ts'
 import { createIntent, cancelPaymentIntent } from '../payments/payment-intents.ts'
-import { leastAmount } from '../protocol/currency.ts'
+import { minAmount } from '../protocol/currency.ts'
 import { idOf, newId } from '../protocol/ids.ts'
 import { page, type ListPage } from '../protocol/lists.ts'
 import { money } from '../protocol/money.ts'
 import {
-  byItself,
+  noRequest,
   type Cause,
   type Customer,
   type Invoice,
@@ -16,12 +14,14 @@ import {
   type Subscription,
   type SubscriptionItem,
 } from '../protocol/types.ts'
+/** Invoices and their payments, from draft to final. */
+import type { Context } from '../resources/context.ts'
 import { newestFirst } from '../store/store.ts'
 import { emit } from '../webhooks/events.ts'
 import { changeBalance } from './customer-balance.ts'
 import { intervalOf } from './subscription-periods.ts'
 
-/** The first invoice of a subscription that Checkout sold, from its draft to paid, with the events of each step. */
+/** Creates the first invoice of a Checkout's subscription, from draft to paid, with the events of each step. */
 export function createPaidInvoice(ctx: Context, subscription: Subscription, intent: PaymentIntent): Invoice {
   const now = ctx.clock.seconds()
   const lines = subscription.items.data.map((item) => fullLine(ctx, subscription, item))
@@ -31,12 +31,12 @@ export function createPaidInvoice(ctx: Context, subscription: Subscription, inte
     period: { start: now, end: now },
     finalizesAt: null,
   })
-  emit(ctx, 'invoice.created', invoice, byItself)
+  emit(ctx, 'invoice.created', invoice, noRequest)
   // Checkout has charged the whole amount already: the balance is for later invoices.
   open(ctx, invoice, false)
-  emit(ctx, 'invoice.finalized', invoice, byItself)
+  emit(ctx, 'invoice.finalized', invoice, noRequest)
   invoice.attempted = true
-  markPaid(ctx, invoice, createInvoicePayment(ctx, invoice, intent), byItself)
+  markPaid(ctx, invoice, createInvoicePayment(ctx, invoice, intent), noRequest)
   return invoice
 }
 
@@ -44,11 +44,11 @@ interface Draft {
   lines: readonly InvoiceLineItem[]
   reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update' | 'upcoming'
   period: { start: number; end: number }
-  /** When it is made final by itself; null leaves that to whoever drafts it. */
+  /** When it is finalized automatically; null if the caller does so. */
   finalizesAt: number | null
 }
 
-/** Drafts an invoice and keeps it. */
+/** Drafts and stores an invoice. */
 export function draftInvoice(ctx: Context, subscription: Subscription, draft: Draft): Invoice {
   const invoice = invoiceOf(ctx, subscription, draft, newId('in_1'))
   ctx.store.invoices.set(invoice.id, invoice)
@@ -57,7 +57,7 @@ export function draftInvoice(ctx: Context, subscription: Subscription, draft: Dr
   return invoice
 }
 
-/** The invoice that would be made: kept nowhere. */
+/** A preview of an invoice, which is not stored. */
 export function previewInvoice(ctx: Context, subscription: Subscription, draft: Draft): Invoice {
   const invoice = invoiceOf(ctx, subscription, draft, newId('upcoming_in_1'))
   const customer = ctx.store.customers.get(idOf(subscription.customer))?.object
@@ -160,7 +160,7 @@ function invoiceOf(ctx: Context, subscription: Subscription, draft: Draft, id: s
   }
 }
 
-/** The line of an item for the whole of its current period. */
+/** The line of an item for its whole current period. */
 export function fullLine(
   ctx: Context,
   subscription: Subscription,
@@ -178,8 +178,8 @@ export function fullLine(
 }
 
 /**
- * The line for what is left of an item's period at `at`: a credit for what was paid and is not used, or the charge for
- * what replaces it. By the second, as Stripe prorates.
+ * The line for the rest of an item's period at `at`: a credit for the unused part, or the charge for
+ * its replacement. Prorated by the second, as by Stripe.
  */
 export function prorationLine(
   ctx: Context,
@@ -268,15 +268,15 @@ function line(
 }
 
 /**
- * What is due after the customer's balance, and what the balance is then. What cannot be charged is added to the next
+ * The amount due after the customer's balance, and the new balance. An amount below the minimum is added to the next
  * invoice instead.
  */
 function settleBalance({ total, currency }: Invoice, balance: number): { due: number; ending: number } {
   const sum = total + balance
-  return sum < leastAmount(currency) ? { due: 0, ending: sum } : { due: sum, ending: 0 }
+  return sum < minAmount(currency) ? { due: 0, ending: sum } : { due: sum, ending: 0 }
 }
 
-/** Gives the draft its number and its final amounts. */
+/** Sets the number and the final amounts of a draft. */
 function open(ctx: Context, invoice: Invoice, takesBalance: boolean): void {
   const now = ctx.clock.seconds()
   const customer = ctx.store.customers.get(idOf(invoice.customer))?.object
@@ -305,7 +305,7 @@ function nextNumber(ctx: Context, customer: Customer): string {
   return `${customer.invoice_prefix}-${String(sequence).padStart(4, '0')}`
 }
 
-/** Makes a draft final: with nothing due it is paid thereby, else a payment is ready to be tried. */
+/** Finalizes a draft: with nothing due it is paid, otherwise its payment can be attempted. */
 export function finalizeInvoice(ctx: Context, invoice: Invoice, cause: Cause): void {
   open(ctx, invoice, true)
   emit(ctx, 'invoice.finalized', invoice, cause)
@@ -328,7 +328,7 @@ export function finalizeInvoice(ctx: Context, invoice: Invoice, cause: Cause): v
   createInvoicePayment(ctx, invoice, intent)
 }
 
-/** The payment of an invoice that waits or has been made. */
+/** The payment of an invoice, pending or made. */
 export function invoicePaymentOf(ctx: Context, invoice: Invoice): InvoicePayment | undefined {
   return newestFirst(ctx.store.invoicePayments).find((one) => one.invoice === invoice.id && one.is_default)
 }
@@ -351,7 +351,7 @@ export function markPaid(ctx: Context, invoice: Invoice, payment: InvoicePayment
   emit(ctx, 'invoice.payment_succeeded', invoice, cause)
 }
 
-/** Nothing will be collected for it any more. */
+/** Ends the collection of an invoice. */
 export function closeInvoice(ctx: Context, invoice: Invoice, as: 'void' | 'uncollectible', cause: Cause): void {
   const now = ctx.clock.seconds()
   invoice.status = as

@@ -1,21 +1,21 @@
-/** A change of a subscription that waits until its invoice is paid; without that, nothing of it comes about. */
-import type { Context } from '../context.ts'
 import { idOf } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
-import { byItself, type Cause, type Invoice, type Subscription } from '../protocol/types.ts'
+import { noRequest, type Cause, type Invoice, type Subscription } from '../protocol/types.ts'
+/** A change of a subscription that takes effect only once its invoice is paid. */
+import type { Context } from '../resources/context.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 import { endedStatuses, subscriptionOf } from './end-subscription.ts'
 import { closeInvoice } from './invoices.ts'
 
-/** How long a change waits at the longest. */
+/** The lifetime of a pending change. */
 export const pendingSeconds = 23 * 3600
 
-/** Whether an invoice is the one that a change waits for. */
+/** Whether a pending change waits for this invoice. */
 export function isAwaited(subscription: Subscription | undefined, invoice: Pick<Invoice, 'id'>): boolean {
   return (subscription?.pending_update ?? null) !== null && idOf(subscription?.latest_invoice) === invoice.id
 }
 
-/** Its invoice is paid: the change comes about. */
+/** Applies a pending change whose invoice is paid. */
 export function applyPending(ctx: Context, subscription: Subscription, invoice: Invoice, cause: Cause): void {
   const update = subscription.pending_update
   if (update === null || !isAwaited(subscription, invoice) || endedStatuses.includes(subscription.status)) return
@@ -28,7 +28,7 @@ export function applyPending(ctx: Context, subscription: Subscription, invoice: 
   emit(ctx, 'customer.subscription.pending_update_applied', subscription, cause)
 }
 
-/** Forgets a change that waits, with its invoice, where there is one. */
+/** Drops a pending change with its invoice, if any. */
 export function dropPending(ctx: Context, subscription: Subscription, cause: Cause): void {
   if (subscription.pending_update === null) return
   const invoice = ctx.store.invoices.get(idOf(subscription.latest_invoice))
@@ -37,16 +37,16 @@ export function dropPending(ctx: Context, subscription: Subscription, cause: Cau
   if (invoice?.status === 'open') closeInvoice(ctx, invoice, 'void', cause)
 }
 
-/** Its time is over. */
+/** Expires a pending change. */
 export function expirePending(ctx: Context, subscription: Subscription): void {
   const before = structuredClone(subscription)
-  dropPending(ctx, subscription, byItself)
-  emitChange(ctx, 'customer.subscription.updated', before, subscription, byItself)
-  emit(ctx, 'customer.subscription.pending_update_expired', subscription, byItself)
+  dropPending(ctx, subscription, noRequest)
+  emitChange(ctx, 'customer.subscription.updated', before, subscription, noRequest)
+  emit(ctx, 'customer.subscription.pending_update_expired', subscription, noRequest)
 }
 
-/** An invoice was voided by hand: a change that waited for it does not come about. */
-export function forgetVoided(ctx: Context, invoice: Invoice, cause: Cause): void {
+/** Drops the pending change of an invoice that was voided by hand. */
+export function dropVoided(ctx: Context, invoice: Invoice, cause: Cause): void {
   const subscription = ctx.store.subscriptions.get(subscriptionOf(invoice))
   if (subscription === undefined || !isAwaited(subscription, invoice)) return
   const before = structuredClone(subscription)

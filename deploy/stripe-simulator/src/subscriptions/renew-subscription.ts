@@ -1,6 +1,6 @@
-/** What time brings to a subscription: the notice, the renewal, the cancellation. */
-import type { Context } from '../context.ts'
-import { byItself, type Invoice, type Subscription, type SubscriptionItem } from '../protocol/types.ts'
+import { noRequest, type Invoice, type Subscription, type SubscriptionItem } from '../protocol/types.ts'
+/** Scheduled effects of a subscription: the notice, the renewal, the cancellation. */
+import type { Context } from '../resources/context.ts'
 import type { SubscriptionState } from '../store/store.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 import { endSubscription, endedStatuses } from './end-subscription.ts'
@@ -11,9 +11,9 @@ import { enterPhase, priceFrom } from './subscription-schedules.ts'
 
 const hour = 3600
 const day = 24 * hour
-/** How long a renewal's invoice stays a draft, for the merchant to change. */
+/** How long a renewal's invoice stays a draft. */
 const draftSeconds = hour
-/** How long a first payment may take before the subscription is given up. */
+/** How long a first payment may take before the subscription expires. */
 const incompleteSeconds = 23 * hour
 
 export function stateOf(ctx: Context, subscription: Subscription): SubscriptionState {
@@ -24,21 +24,21 @@ export function stateOf(ctx: Context, subscription: Subscription): SubscriptionS
   return state
 }
 
-/** The end of the period that runs now. */
+/** The end of the current period. */
 export function currentEnd(subscription: Subscription): number {
   return Math.min(...subscription.items.data.map((item) => item.current_period_end))
 }
 
-interface Moment {
+interface ScheduledEffect {
   at: number
   run: () => void
 }
 
-/** What happens to a subscription next, and when. */
-export function nextMoment(ctx: Context, subscription: Subscription): Moment | null {
+/** The next scheduled effect of a subscription. */
+export function nextSubscriptionEffect(ctx: Context, subscription: Subscription): ScheduledEffect | null {
   if (endedStatuses.includes(subscription.status)) return null
   if (subscription.status === 'incomplete') {
-    return { at: subscription.created + incompleteSeconds, run: () => giveUp(ctx, subscription) }
+    return { at: subscription.created + incompleteSeconds, run: () => expireIncomplete(ctx, subscription) }
   }
   const end = currentEnd(subscription)
   const cancelAt = subscription.cancel_at
@@ -47,10 +47,10 @@ export function nextMoment(ctx: Context, subscription: Subscription): Moment | n
     return { at: expiresAt, run: () => expirePending(ctx, subscription) }
   }
   if (cancelAt !== null && cancelAt <= end) {
-    return { at: cancelAt, run: () => endSubscription(ctx, subscription, byItself) }
+    return { at: cancelAt, run: () => endSubscription(ctx, subscription, noRequest) }
   }
   if (stateOf(ctx, subscription).announced !== end) {
-    // A period that is shorter than the notice is announced as it begins.
+    // A period shorter than the notice is announced at its start.
     const begun = Math.max(...subscription.items.data.map((item) => item.current_period_start))
     const at = Math.max(begun, end - ctx.settings.upcomingDays * day)
     return { at, run: () => announce(ctx, subscription, end) }
@@ -58,11 +58,11 @@ export function nextMoment(ctx: Context, subscription: Subscription): Moment | n
   return { at: end, run: () => renew(ctx, subscription, end) }
 }
 
-function giveUp(ctx: Context, subscription: Subscription): void {
+function expireIncomplete(ctx: Context, subscription: Subscription): void {
   const before = structuredClone(subscription)
   subscription.status = 'incomplete_expired'
   subscription.ended_at = ctx.clock.seconds()
-  emitChange(ctx, 'customer.subscription.updated', before, subscription, byItself)
+  emitChange(ctx, 'customer.subscription.updated', before, subscription, noRequest)
 }
 
 function announce(ctx: Context, subscription: Subscription, end: number): void {
@@ -70,10 +70,10 @@ function announce(ctx: Context, subscription: Subscription, end: number): void {
   ctx.store.subscriptionStates.save(subscription.id)
   // An upcoming invoice cannot be fetched: the event shows it without an id.
   const { id: _, ...invoice } = upcomingInvoice(ctx, subscription)
-  emit(ctx, 'invoice.upcoming', invoice, byItself)
+  emit(ctx, 'invoice.upcoming', invoice, noRequest)
 }
 
-/** The invoice of the next renewal, as it would be now. */
+/** A preview of the next renewal's invoice. */
 export function upcomingInvoice(ctx: Context, subscription: Subscription): Invoice {
   const lines = subscription.items.data.map((item) => {
     const price = priceFrom(ctx, subscription, item.current_period_end) ?? item.price
@@ -113,11 +113,11 @@ function renew(ctx: Context, subscription: Subscription, end: number): void {
     lines: [...state.pending, ...subscription.items.data.map((item) => fullLine(ctx, subscription, item))],
     reason: 'subscription_cycle',
     period,
-    // What an unpaid subscription owes is drafted and left to the merchant.
+    // Invoices of an unpaid subscription stay drafts for the merchant.
     finalizesAt: subscription.status === 'unpaid' ? null : ctx.clock.seconds() + draftSeconds,
   })
   state.pending = []
   ctx.store.subscriptionStates.save(subscription.id)
-  emit(ctx, 'invoice.created', invoice, byItself)
-  emitChange(ctx, 'customer.subscription.updated', before, subscription, byItself)
+  emit(ctx, 'invoice.created', invoice, noRequest)
+  emitChange(ctx, 'customer.subscription.updated', before, subscription, noRequest)
 }

@@ -1,6 +1,5 @@
-import type { Context } from '../context.ts'
 import { recurringPriceData } from '../prices/line-items.ts'
-import { createPrice, refuseInactive } from '../prices/prices.ts'
+import { createPrice, requireActive } from '../prices/prices.ts'
 import { invalidRequest, noSuchReference } from '../protocol/errors.ts'
 import { idOf, newId } from '../protocol/ids.ts'
 import {
@@ -14,6 +13,7 @@ import {
   type Decoded,
 } from '../protocol/params.ts'
 import type { Metadata, Price, SubscriptionItem } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
 
 export const newItemParams = object({
   billing_thresholds: notSimulated(''),
@@ -27,8 +27,8 @@ export const newItemParams = object({
 })
 
 /**
- * The recurring price that a request names or describes.
- * @param kept ids of prices that are in use already: they may be named although they are not for sale any more
+ * Resolves the recurring price of a request, by id or inline.
+ * @param kept ids of prices in use: they are allowed although no longer for sale
  */
 export function recurringPrice(
   ctx: Context,
@@ -58,7 +58,7 @@ export function recurringPrice(
       { param: `${param}[price]` },
     )
   }
-  if (!kept.includes(price.id)) refuseInactive(ctx, price, `${param}[price]`)
+  if (!kept.includes(price.id)) requireActive(ctx, price, `${param}[price]`)
   return price
 }
 
@@ -86,7 +86,7 @@ export function createItem(
   }
 }
 
-/** The price in the shape that came before prices. */
+/** The price in the older shape of a plan. */
 export function planOf(price: Price): SubscriptionItem['plan'] {
   return {
     id: price.id,

@@ -3,8 +3,8 @@ import type { Price } from '../protocol/types.ts'
 type Unit = 'days' | 'weeks' | 'months' | 'years'
 
 /**
- * The end of the period of a price that begins at `start`: the anchor's own day and time, a whole number of intervals
- * later, so that a subscription of the 31st is billed on the 28th of February and on the 31st of March again.
+ * The end of a price's period that starts at `start`: the anchor's day and time, a whole number of intervals
+ * later, so that a subscription of the 31st is billed on February 28 and on March 31 again.
  */
 export function periodEnd(anchor: number, start: number, { recurring }: Price): number {
   const unit = `${recurring?.interval ?? 'month'}s` as Unit
@@ -16,7 +16,7 @@ export function periodEnd(anchor: number, start: number, { recurring }: Price): 
   }
 }
 
-/** `month`, `3 months`: what stands behind the slash of a price. */
+/** `month`, `3 months`: the interval after the slash of a price. */
 export function intervalOf({ recurring }: Price): string {
   const { interval, interval_count: count } = recurring ?? { interval: 'month', interval_count: 1 }
   return count === 1 ? interval : `${count} ${interval}s`

@@ -1,5 +1,3 @@
-/** Subscription schedules: what a subscription becomes later, phase by phase. Made from a subscription that runs. */
-import type { Context } from '../context.ts'
 import { existingIn, invalidRequest, noSuchReference } from '../protocol/errors.ts'
 import { idOf, newId } from '../protocol/ids.ts'
 import {
@@ -15,8 +13,10 @@ import {
   string,
   type Decoded,
 } from '../protocol/params.ts'
-import { get, post, type Routes } from '../protocol/routes.ts'
-import { byItself, type Cause, type Price, type Subscription, type SubscriptionSchedule } from '../protocol/types.ts'
+import { noRequest, type Cause, type Price, type Subscription, type SubscriptionSchedule } from '../protocol/types.ts'
+/** Subscription schedules: future changes of a subscription by phases. Created from a running subscription. */
+import type { Context } from '../resources/context.ts'
+import { get, post, type Routes } from '../resources/routes.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 import { endedStatuses } from './end-subscription.ts'
 import { newItemParams, planOf, recurringPrice } from './subscription-items.ts'
@@ -143,7 +143,7 @@ const updateParams = {
   proration_behavior: optional(oneOf(['none'])),
 }
 
-/** Phases follow each other: where one ends the next begins, and each says how long it is. */
+/** Phases are contiguous, and each has a duration. */
 function phasesOf(ctx: Context, schedule: SubscriptionSchedule, given: Decoded<typeof phaseParams>[]): Phase[] {
   let start = schedule.current_phase?.start_date ?? ctx.clock.seconds()
   const kept = schedule.phases.flatMap((phase) => phase.items.map((item) => idOf(item.price)))
@@ -186,7 +186,7 @@ function endOf(
   )
 }
 
-/** Lets a subscription go on without its schedule. */
+/** Releases a subscription from its schedule. */
 function release(ctx: Context, schedule: SubscriptionSchedule, cause: Cause): void {
   const before = structuredClone(schedule)
   const subscription = ctx.store.subscriptions.get(idOf(schedule.subscription))
@@ -202,7 +202,7 @@ function release(ctx: Context, schedule: SubscriptionSchedule, cause: Cause): vo
   emitChange(ctx, 'customer.subscription.updated', was, subscription, cause)
 }
 
-/** Where a period ends with a phase, the next phase's prices hold from then on, and a new billing cycle begins. */
+/** If a period ends with a phase, the next phase's prices apply from then on, in a new billing cycle. */
 export function enterPhase(ctx: Context, subscription: Subscription, end: number): void {
   const schedule = ctx.store.subscriptionSchedules.get(idOf(subscription.schedule))
   if (schedule?.status !== 'active' || schedule.current_phase?.end_date !== end) return
@@ -218,12 +218,12 @@ export function enterPhase(ctx: Context, subscription: Subscription, end: number
     item.current_period_end = end
   }
   const isLast = next === undefined || !schedule.phases.some((phase) => phase.start_date === next.end_date)
-  if (isLast) release(ctx, schedule, byItself)
+  if (isLast) release(ctx, schedule, noRequest)
   else schedule.current_phase = { start_date: next.start_date, end_date: next.end_date }
   ctx.store.save(schedule)
 }
 
-/** The price that a renewal at `end` would be charged at. */
+/** The price of a renewal at `end`. */
 export function priceFrom(ctx: Context, subscription: Subscription, end: number): Price | undefined {
   const schedule = ctx.store.subscriptionSchedules.get(idOf(subscription.schedule))
   if (schedule?.status !== 'active') return undefined
@@ -231,8 +231,8 @@ export function priceFrom(ctx: Context, subscription: Subscription, end: number)
   return ctx.store.prices.get(idOf(next?.items[0]?.price))
 }
 
-/** Whether a schedule decides how a subscription ends. */
-export function refuseScheduled(subscription: Subscription): void {
+/** Whether a schedule determines a subscription's end. */
+export function rejectScheduled(subscription: Subscription): void {
   if (subscription.schedule === null) return
   throw invalidRequest(
     `The subscription is managed by the subscription schedule \`${idOf(subscription.schedule)}\`, and updating any cancelation behavior directly is not allowed. Please update the schedule instead.`,

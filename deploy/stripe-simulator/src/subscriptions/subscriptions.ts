@@ -1,5 +1,3 @@
-/** Subscriptions: made by a Checkout Session once its first payment has succeeded, or by a request. */
-import type { Context } from '../context.ts'
 import { cardByLast4 } from '../payments/cards.ts'
 import { cardError } from '../payments/charge-card.ts'
 import { savedMethod } from '../payments/payment-methods.ts'
@@ -27,9 +25,8 @@ import {
   type Decoder,
   type Fields,
 } from '../protocol/params.ts'
-import { del, get, post, type Routes } from '../protocol/routes.ts'
 import {
-  byItself,
+  noRequest,
   type Cause,
   type Metadata,
   type PaymentIntent,
@@ -37,6 +34,9 @@ import {
   type Price,
   type Subscription,
 } from '../protocol/types.ts'
+/** Subscriptions: created by a paid Checkout Session or by a request. */
+import type { Context } from '../resources/context.ts'
+import { del, get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst, type SessionRecord } from '../store/store.ts'
 import { emit, emitChange } from '../webhooks/events.ts'
 import {
@@ -53,7 +53,7 @@ import { createPaidInvoice, draftInvoice, finalizeInvoice, fullLine } from './in
 import { currentEnd } from './renew-subscription.ts'
 import { createItem, newItemParams, recurringPrice } from './subscription-items.ts'
 import { periodEnd } from './subscription-periods.ts'
-import { refuseScheduled } from './subscription-schedules.ts'
+import { rejectScheduled } from './subscription-schedules.ts'
 
 const statuses = ['active', 'canceled', 'incomplete', 'incomplete_expired', 'past_due', 'paused', 'trialing', 'unpaid']
 const feedbackOptions = [
@@ -67,7 +67,7 @@ const feedbackOptions = [
   'unused',
 ] as const
 
-/** What a paid session begins: the subscription and its first invoice, paid by `intent`. */
+/** Starts the subscription of a paid session with its first invoice, paid by `intent`. */
 export function startSubscription(
   ctx: Context,
   record: SessionRecord,
@@ -83,7 +83,7 @@ export function startSubscription(
     metadata: record.subscriptionData?.metadata ?? {},
     status: 'active',
   })
-  emit(ctx, 'customer.subscription.created', subscription, byItself)
+  emit(ctx, 'customer.subscription.created', subscription, noRequest)
   const invoice = createPaidInvoice(ctx, subscription, intent)
   record.object.subscription = subscription.id
   record.object.invoice = invoice.id
@@ -179,7 +179,7 @@ const cancellationDetails = object({
 const cancelAt: Decoder<number | 'min_period_end' | 'max_period_end'> = (value, param) =>
   value === 'min_period_end' || value === 'max_period_end' ? value : integer(0)(value, param)
 
-/** What is the same for a new and a changed subscription and is not simulated. */
+/** Parameters of new and changed subscriptions that are not simulated. */
 const refused = {
   add_invoice_items: notSimulated(),
   application_fee_percent: notSimulated(''),
@@ -288,7 +288,7 @@ function subscribe(ctx: Context, params: Fields<typeof createParams>, cause: Cau
   return subscription
 }
 
-/** When a request wants it to end: undefined where it says nothing, null where it takes a cancellation back. */
+/** The requested end: undefined if none was requested, null to undo a cancellation. */
 function cancellationOf(
   subscription: Subscription,
   params: { cancel_at?: number | string | null | undefined; cancel_at_period_end?: boolean | undefined },
@@ -340,7 +340,7 @@ const updateParams = {
   proration_date: optional(integer(0)),
 }
 
-/** The change of items that a request asks for; null if none. */
+/** The requested change of items, or null. */
 function itemsChange(
   ctx: Context,
   subscription: Subscription,
@@ -378,9 +378,9 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
   if (end !== undefined && end !== null && !end.atPeriodEnd && end.time <= ctx.clock.seconds()) {
     throw invalidRequest('The `cancel_at` timestamp must be in the future.', { param: 'cancel_at' })
   }
-  if (end !== undefined) refuseScheduled(subscription)
+  if (end !== undefined) rejectScheduled(subscription)
   const change = itemsChange(ctx, subscription, params)
-  if (params.payment_behavior === 'pending_if_incomplete') refuseUnpendable(params)
+  if (params.payment_behavior === 'pending_if_incomplete') requirePendable(params)
   const before = structuredClone(subscription)
   if (params.default_payment_method !== undefined) {
     const customer = idOf(subscription.customer)
@@ -407,10 +407,10 @@ function update(ctx: Context, subscription: Subscription, params: Fields<typeof 
   }
 }
 
-/** What a change that may have to wait can be about. */
+/** The parameters allowed in a pending change. */
 const pendable = ['billing_cycle_anchor', 'expand', 'items', 'payment_behavior', 'proration_behavior', 'proration_date']
 
-function refuseUnpendable(params: Fields<typeof updateParams>): void {
+function requirePendable(params: Fields<typeof updateParams>): void {
   const [name] = Object.entries(params).find(([key, value]) => value !== undefined && !pendable.includes(key)) ?? []
   if (name === undefined) return
   throw invalidRequest(`You cannot pass \`${name}\` when \`payment_behavior=pending_if_incomplete\`.`, { param: name })

@@ -1,36 +1,36 @@
 /**
- * What time alone brings about. Moving the clock walks through everything that falls due on the way, in order, each at
- * its own time: a year that passes at once has twelve renewals in it, a month apart.
+ * Scheduled effects of time. Advancing the clock runs everything that falls due, in order, each at
+ * its own time: a year has twelve renewals, a month apart.
  */
 import { settleAsync } from '../checkout/pay.ts'
 import { expireIfDue } from '../checkout/sessions.ts'
-import type { Context } from '../context.ts'
 import { closeDispute, openDispute, undisputable } from '../payments/disputes.ts'
 import { settleRefund } from '../payments/refunds.ts'
-import { byItself, type Invoice } from '../protocol/types.ts'
+import { noRequest, type Invoice } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
 import { collectInvoice } from '../subscriptions/collect-invoice.ts'
 import { finalizeInvoice } from '../subscriptions/invoices.ts'
-import { nextMoment } from '../subscriptions/renew-subscription.ts'
+import { nextSubscriptionEffect } from '../subscriptions/renew-subscription.ts'
 
-interface Moment {
+interface ScheduledEffect {
   at: number
   run: () => void
 }
 
-/** Everything that waits for its time. `clock` names a test clock; empty is the simulator's own. */
-function* moments(ctx: Context, clock: string): Iterable<Moment> {
+/** All scheduled effects. `clock` is the id of a test clock; empty for the simulator's own. */
+function* scheduledEffects(ctx: Context, clock: string): Iterable<ScheduledEffect> {
   const { store } = ctx
   for (const subscription of store.subscriptions.values()) {
     if ((subscription.test_clock ?? '') !== clock) continue
-    const next = nextMoment(ctx, subscription)
+    const next = nextSubscriptionEffect(ctx, subscription)
     if (next !== null) yield next
   }
   for (const invoice of store.invoices.values()) {
     if ((invoice.test_clock ?? '') !== clock) continue
-    const next = momentOf(ctx, invoice)
+    const next = invoiceEffect(ctx, invoice)
     if (next !== null) yield next
   }
-  // Everything else is tied to no customer's clock.
+  // The others do not depend on a customer's clock.
   if (clock !== '') return
   for (const record of store.sessions.values()) {
     const { object: session, settlement } = record
@@ -49,11 +49,11 @@ function* moments(ctx: Context, clock: string): Iterable<Moment> {
   for (const record of store.disputes.values()) {
     const { settlement } = record
     if (settlement === null) continue
-    yield { at: settlement.at, run: () => closeDispute(ctx, record, settlement.outcome, byItself) }
+    yield { at: settlement.at, run: () => closeDispute(ctx, record, settlement.outcome, noRequest) }
   }
 }
 
-function momentOf(ctx: Context, invoice: Invoice): Moment | null {
+function invoiceEffect(ctx: Context, invoice: Invoice): ScheduledEffect | null {
   if (invoice.status === 'draft' && invoice.automatically_finalizes_at !== null) {
     return { at: invoice.automatically_finalizes_at, run: () => finalizeAndCollect(ctx, invoice) }
   }
@@ -64,12 +64,12 @@ function momentOf(ctx: Context, invoice: Invoice): Moment | null {
 }
 
 function finalizeAndCollect(ctx: Context, invoice: Invoice): void {
-  finalizeInvoice(ctx, invoice, byItself)
+  finalizeInvoice(ctx, invoice, noRequest)
   if (invoice.status === 'open') collect(ctx, invoice)
 }
 
 function collect(ctx: Context, invoice: Invoice): void {
-  collectInvoice(ctx, invoice, { offSession: true, scheduled: true, cause: byItself })
+  collectInvoice(ctx, invoice, { offSession: true, scheduled: true, cause: noRequest })
 }
 
 function disputePlanned(ctx: Context, chargeId: string): void {
@@ -78,35 +78,35 @@ function disputePlanned(ctx: Context, chargeId: string): void {
   if (charge !== undefined && undisputable(charge) === null) openDispute(ctx, charge)
 }
 
-function earliest(ctx: Context, clock: string): Moment | undefined {
-  let found: Moment | undefined
-  for (const moment of moments(ctx, clock)) {
-    if (found === undefined || moment.at < found.at) found = moment
+function earliest(ctx: Context, clock: string): ScheduledEffect | undefined {
+  let found: ScheduledEffect | undefined
+  for (const effect of scheduledEffects(ctx, clock)) {
+    if (found === undefined || effect.at < found.at) found = effect
   }
   return found
 }
 
-/** When something falls due next; undefined if nothing waits. */
+/** The time of the next scheduled effect; undefined if there is none. */
 export function nextDue(ctx: Context): number | undefined {
   return earliest(ctx, '')?.at
 }
 
-/** Does what is due by the simulator's clock. */
+/** Runs what is due by the simulator's clock. */
 export function catchUp(ctx: Context): void {
   walk(ctx, '', ctx.clock.seconds(), () => {})
 }
 
-/** Does what falls due up to `until` on one clock, each at its time, which `reached` hears of first. */
+/** Runs what falls due up to `until` on one clock, each at its time, after calling `reached` with that. */
 export function walk(ctx: Context, clock: string, until: number, reached: (at: number) => void): void {
   for (;;) {
-    const moment = earliest(ctx, clock)
-    if (moment === undefined || moment.at > until) return
-    reached(moment.at)
-    ctx.clock.at(moment.at, moment.run)
+    const effect = earliest(ctx, clock)
+    if (effect === undefined || effect.at > until) return
+    reached(effect.at)
+    ctx.clock.at(effect.at, effect.run)
   }
 }
 
-/** Moves the simulator's clock on. */
+/** Advances the simulator's clock. */
 export function advanceClock(ctx: Context, seconds: number): void {
   setOffset(ctx, ctx.clock.offsetMs + seconds * 1000)
 }

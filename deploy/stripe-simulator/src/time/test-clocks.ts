@@ -1,18 +1,18 @@
-/** Stripe's own test clocks: the customers that are made on one live at its time, and it moves when it is told to. */
-import type { Context } from '../context.ts'
 import { existingIn, invalidRequest } from '../protocol/errors.ts'
 import { newId } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
 import { expandParam, integer, listParams, optional, string } from '../protocol/params.ts'
-import { del, get, post, type Routes } from '../protocol/routes.ts'
 import type { TestClock } from '../protocol/types.ts'
+/** Stripe's test clocks: their customers use its time, which is advanced by requests. */
+import type { Context } from '../resources/context.ts'
+import { del, get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst } from '../store/store.ts'
 import { endSubscriptionsOf } from '../subscriptions/end-subscription.ts'
 import { emit } from '../webhooks/events.ts'
 import { walk } from './due.ts'
 
 const day = 24 * 3600
-const keptDays = 30
+const retentionDays = 30
 /** Stripe allows two intervals of a subscription at a time, two years at most; here two years for all. */
 const furthest = 2 * 366 * day
 
@@ -31,7 +31,7 @@ export const testClockRoutes: Routes = (route) => {
           id: newId('clock_1'),
           object: 'test_helpers.test_clock',
           created: now,
-          deletes_after: now + keptDays * day,
+          deletes_after: now + retentionDays * day,
           frozen_time: params.frozen_time,
           livemode: false,
           name: params.name ?? null,
@@ -81,7 +81,7 @@ export const testClockRoutes: Routes = (route) => {
         clock.status = 'ready'
         clock.status_details = {}
         emit(ctx, 'test_helpers.test_clock.ready', clock, cause)
-        // The work is done, but the answer says what Stripe's says: a caller has to ask until it is ready.
+        // It is done already, but responds as Stripe does: callers have to poll until it is ready.
         return answer
       },
     ),

@@ -1,6 +1,5 @@
-/** Event destinations, as API v2 has them: webhook endpoints that take thin events, or snapshots. */
+/** Event destinations of API v2: webhook endpoints for thin events or snapshots. */
 import type Stripe from 'stripe'
-import type { Context } from '../context.ts'
 import { latestApiVersion } from '../protocol/api-versions.ts'
 import { ApiError, invalidRequest } from '../protocol/errors.ts'
 import { newId } from '../protocol/ids.ts'
@@ -17,7 +16,8 @@ import {
   optional,
   string,
 } from '../protocol/params.ts'
-import { del, get, post, type Routes } from '../protocol/routes.ts'
+import type { Context } from '../resources/context.ts'
+import { del, get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst, type EndpointRecord } from '../store/store.ts'
 import { apiVersion, createEndpoint, eventName } from './webhook-endpoints.ts'
 
@@ -29,10 +29,10 @@ type Includes = readonly (typeof includable)[number][] | undefined
 const include = optional(list(oneOf(['webhook_endpoint.url'])))
 const description = optional((value: unknown) => String(value).slice(0, 5000))
 
-/** Thin events are named by the version of the API before what a snapshot is named. */
+/** The types of thin events are those of snapshots with the API version as a prefix. */
 const thinPrefix = 'v1.'
 
-/** Each payload has its own names of events. */
+/** Each payload has its own event types. */
 function eventNames(payload: 'snapshot' | 'thin', given: Parameters<ReturnType<typeof eventName>>[0][]): string[] {
   const prefix = payload === 'thin' ? thinPrefix : ''
   return given.map((one, index) => {

@@ -1,9 +1,9 @@
-/** Every type of event that there is, from the declarations of the SDK; most are never sent here. */
+/** All event types from the SDK's declarations; most are never sent here. */
 import type Stripe from 'stripe'
 
 type EventType = Exclude<Stripe.WebhookEndpointCreateParams.EnabledEvent, '*'>
 
-/** The compiler refuses a type that is missing here, and one that is not the SDK's. */
+/** The compiler rejects missing types and types unknown to the SDK. */
 const types: Record<EventType, true> = {
   'account.application.authorized': true,
   'account.application.deauthorized': true,

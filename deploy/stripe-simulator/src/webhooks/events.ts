@@ -1,15 +1,15 @@
-import type { Context } from '../context.ts'
+import { matchesType } from '../deliveries/deliveries.ts'
 import { latestApiVersion } from '../protocol/api-versions.ts'
 import { ApiError, noSuch } from '../protocol/errors.ts'
 import { newId } from '../protocol/ids.ts'
 import { page } from '../protocol/lists.ts'
 import { boolean, list, listParams, oneOf, optional, string, timeRange } from '../protocol/params.ts'
-import { get, type Routes } from '../protocol/routes.ts'
 import type { Cause, SnapshotEvent } from '../protocol/types.ts'
+import type { Context } from '../resources/context.ts'
+import { get, type Routes } from '../resources/routes.ts'
 import { newestFirst, type EventRecord } from '../store/store.ts'
-import { matchesType } from './deliveries.ts'
 
-/** Where the API serves each object, for a thin event's `related_object.url`. */
+/** The API paths of objects, for a thin event's `related_object.url`. */
 const paths: Record<string, string> = {
   'checkout.session': '/v1/checkout/sessions/',
   payment_intent: '/v1/payment_intents/',
@@ -30,8 +30,8 @@ const paths: Record<string, string> = {
 const keptSeconds = 30 * 24 * 3600
 
 /**
- * Records that something happened and sends it to the webhook endpoints. The object is copied: an event shows it as it
- * was, whatever becomes of it. Each event exists as a snapshot and as a thin event.
+ * Records an event and sends it to the webhook endpoints. The object is copied: an event shows it as it
+ * was. Each event exists as a snapshot and as a thin event.
  */
 export function emit(
   ctx: Context,
@@ -85,7 +85,7 @@ export function emit(
   return snapshot
 }
 
-/** Tells that an object is no longer what `before` shows; says nothing when it still is. */
+/** Emits an event if an object differs from `before`. */
 export function emitChange(
   ctx: Context,
   type: string,
@@ -97,7 +97,7 @@ export function emitChange(
   if (Object.keys(changes).length > 0) emit(ctx, type, object, cause, changes)
 }
 
-/** What changed, with its old values. Hashes are compared key by key; arrays and lists are one value each. */
+/** The changed properties with their old values. Hashes are compared by key; arrays and lists as a whole. */
 function previousAttributes(before: object, after: object): Record<string, unknown> {
   const changes: Record<string, unknown> = {}
   for (const [key, old] of Object.entries(before) as [string, unknown][]) {
@@ -115,7 +115,7 @@ function isHash(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The event with its `pending_webhooks` as of now. */
+/** The event with its current `pending_webhooks`. */
 export function rendered(ctx: Context, record: EventRecord): SnapshotEvent {
   return { ...record.snapshot, pending_webhooks: ctx.deliveries.pendingFor(record.snapshot.id) }
 }

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts'
 import { latestApiVersion } from '../protocol/api-versions.ts'
 import { existingIn, invalidRequest, noSuch } from '../protocol/errors.ts'
 import { newId } from '../protocol/ids.ts'
@@ -17,24 +16,25 @@ import {
   string,
   type Decoder,
 } from '../protocol/params.ts'
-import { del, get, post, type Routes } from '../protocol/routes.ts'
+import type { Context } from '../resources/context.ts'
+import { del, get, post, type Routes } from '../resources/routes.ts'
 import { newestFirst, type EndpointRecord, type Store } from '../store/store.ts'
 import { eventTypes } from './event-types.ts'
 
-/** A webhook endpoint that is given at start, beside those that the API makes. */
+/** A webhook endpoint configured at startup, in addition to those created by the API. */
 export interface ConfiguredWebhook {
   url: string
   /** One signing secret, or several while one is being rolled: the newest first. */
   secret: string | readonly string[]
   /** Event types, `*` (the default) or a group such as `charge.*`. */
   enabled_events?: readonly string[]
-  /** Snapshots are shaped for this version. Default: the version of the API here. */
+  /** The API version of snapshots. Default: the simulator's. */
   api_version?: string
-  /** Which kind of event is sent. Default: `snapshot`. */
+  /** The kind of events. Default: `snapshot`. */
   payload?: 'snapshot' | 'thin'
 }
 
-/** Puts the configured endpoints in place of the last start's; the same address keeps its id. */
+/** Replaces the endpoints configured at the last start; the same URL keeps its id. */
 export function configureEndpoints(store: Store, webhooks: readonly ConfiguredWebhook[], now: number): void {
   const old = [...store.endpoints.values()].filter((record) => record.configured)
   for (const record of old) store.endpoints.delete(record.object.id)
@@ -97,17 +97,17 @@ export function createEndpoint(ctx: Context, of: NewEndpoint): EndpointRecord {
   return record
 }
 
-const mostGraceSeconds = 24 * 3600
+const maxGraceSeconds = 24 * 3600
 
-/** Gives an endpoint a new secret; the old one signs too for a while, a day at most, as after Stripe's "Roll secret". */
+/** Rolls an endpoint's secret; the old one also signs for at most a day, as with Stripe's "Roll secret". */
 export function rollSecret(ctx: Context, record: EndpointRecord, secret: string, graceSeconds: number): void {
-  const until = Date.now() + Math.min(graceSeconds, mostGraceSeconds) * 1000
+  const until = Date.now() + Math.min(graceSeconds, maxGraceSeconds) * 1000
   record.retiring = [...record.secrets.map((old) => ({ secret: old, until })), ...(record.retiring ?? [])]
   record.secrets = [secret]
   ctx.store.endpoints.save(record.object.id)
 }
 
-/** One of the types of event, each after `prefix`, or `*` for all. */
+/** An event type with `prefix`, or `*` for all. */
 export function eventName(prefix = ''): Decoder<string> {
   return (value, param) => {
     const name = string(100)(value, param)
@@ -159,7 +159,7 @@ export const webhookEndpointRoutes: Routes = (route) => {
           metadata: mergeMetadata({}, params.metadata),
           payload: 'snapshot',
         })
-        // The secret is shown this once, as Stripe does.
+        // The secret is only returned on creation, as by Stripe.
         return { ...record.object, secret }
       },
     ),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { control, create, pay, refusal, sdkFor, start } from '../fixture.ts'
 
 describe('authentication', () => {
-  it('takes a test key as Bearer and as Basic', async () => {
+  it('accepts a test key as Bearer and as Basic', async () => {
     const { simulator } = await start()
     const basic = `Basic ${Buffer.from('sk_test_curl:').toString('base64')}`
     for (const authorization of ['Bearer sk_test_abc', basic]) {
@@ -13,14 +13,14 @@ describe('authentication', () => {
     }
   })
 
-  it.each(['sk_live_abc', 'rk_live_abc', 'pk_live_abc'])('refuses the live key %s', async (key) => {
+  it.each(['sk_live_abc', 'rk_live_abc', 'pk_live_abc'])('rejects the live key %s', async (key) => {
     const { simulator } = await start()
     const error = await refusal(sdkFor(simulator, key).charges.list())
     expect(error).toMatchObject({ statusCode: 401, type: 'StripeAuthenticationError' })
     expect(error.message).toMatch(/refuses live keys/)
   })
 
-  it('refuses a missing key, a publishable one and one that is not configured', async () => {
+  it('rejects a missing key, a publishable one and one that is not configured', async () => {
     const { simulator } = await start({ apiKeys: ['sk_test_only'] })
     expect((await fetch(`${simulator.url}/v1/charges`)).status).toBe(401)
     expect((await refusal(sdkFor(simulator, 'pk_test_abc').charges.list())).statusCode).toBe(403)
@@ -32,7 +32,7 @@ describe('authentication', () => {
 })
 
 describe('idempotency keys', () => {
-  it('replays the saved answer', async () => {
+  it('replays the saved response', async () => {
     const { stripe } = await start()
     const first = await stripe.checkout.sessions.create(create, { idempotencyKey: 'attempt-1' })
     const again = await stripe.checkout.sessions.create(create, { idempotencyKey: 'attempt-1' })
@@ -52,18 +52,18 @@ describe('idempotency keys', () => {
     expect(path.rawType).toBe('idempotency_error')
   })
 
-  it('answers 409 while the first request is under way', async () => {
+  it('answers 409 while the first request is in flight', async () => {
     const { simulator, stripe } = await start({ sessionCreateDelayMs: 300 })
     const first = stripe.checkout.sessions.create(create, { idempotencyKey: 'k' })
     const second = refusal(stripe.checkout.sessions.create(create, { idempotencyKey: 'k' }))
     expect(await second).toMatchObject({ statusCode: 409, code: 'idempotency_key_in_use' })
     const { id } = await first
-    // With retries, as by default, the SDK waits the other request out and gets its answer.
+    // With its default retries, the SDK waits for the other request and gets its response.
     const patient = sdkFor(simulator, 'sk_test_simulator', { maxNetworkRetries: 2 })
     expect((await patient.checkout.sessions.create(create, { idempotencyKey: 'k' })).id).toBe(id)
   })
 
-  it('saves a refusal of the execution, but none of the parameters', async () => {
+  it('saves errors of the execution, but not of the parameters', async () => {
     const { stripe } = await start()
     const bad = { ...create, line_items: [] }
     const refused = await refusal(stripe.checkout.sessions.create({ ...bad, success_url: '' }, { idempotencyKey: 'k' }))
@@ -77,7 +77,7 @@ describe('idempotency keys', () => {
     expect(again.headers?.['idempotent-replayed']).toBe('true')
   })
 
-  it('forgets a key after a day', async () => {
+  it('drops a key after a day', async () => {
     const { simulator, stripe } = await start()
     const first = await stripe.checkout.sessions.create(create, { idempotencyKey: 'k' })
     await control(simulator, '/clock', { advanceSeconds: 24 * 3600 })
@@ -85,21 +85,21 @@ describe('idempotency keys', () => {
     expect(next.id).not.toBe(first.id)
   })
 
-  it('refunds once over a lost answer', async () => {
+  it('refunds once despite a lost response', async () => {
     const { simulator, stripe } = await start()
     const { id } = await stripe.checkout.sessions.create(create)
     await pay(simulator, id)
     const session = await stripe.checkout.sessions.retrieve(id)
     await control(simulator, '/faults', { kind: 'reset', path: '/v1/refunds' })
-    // The SDK repeats a request whose connection broke, under the same key.
+    // The SDK repeats a request under the same key after a broken connection.
     const refund = await stripe.refunds.create({ payment_intent: session.payment_intent as string })
     expect(refund.lastResponse.headers['idempotent-replayed']).toBe('true')
     expect(await control(simulator, '/state')).toMatchObject({ refunds: { total: 1, amount: 40_000 } })
   })
 })
 
-describe('ordered faults', () => {
-  it('makes a session although its answer is lost', async () => {
+describe('injected faults', () => {
+  it('creates a session although its response is lost', async () => {
     const { simulator, stripe } = await start()
     await control(simulator, '/faults', { kind: 'reset', times: 2 })
     const lost = await refusal(stripe.checkout.sessions.create(create, { idempotencyKey: 'k' }))
@@ -109,7 +109,7 @@ describe('ordered faults', () => {
     expect((await stripe.checkout.sessions.list()).data).toHaveLength(1)
   })
 
-  it('answers 500 before anything is done, as often as ordered', async () => {
+  it('answers 500 before the execution, the given number of times', async () => {
     const { simulator } = await start()
     await control(simulator, '/faults', { kind: 'error', times: 2 })
     const patient = sdkFor(simulator, 'sk_test_simulator', { maxNetworkRetries: 2 })
@@ -118,7 +118,7 @@ describe('ordered faults', () => {
     expect((await patient.checkout.sessions.list()).data).toHaveLength(1)
   })
 
-  it('saves a 500 that comes after the work', async () => {
+  it('saves a 500 injected after the execution', async () => {
     const { simulator, stripe } = await start()
     await control(simulator, '/faults', { kind: 'error', when: 'after', path: '/v1/checkout/*' })
     const error = await refusal(stripe.checkout.sessions.create(create, { idempotencyKey: 'k' }))
@@ -127,7 +127,7 @@ describe('ordered faults', () => {
     expect((await stripe.checkout.sessions.list()).data).toHaveLength(1)
   })
 
-  it('delays and can be cleared', async () => {
+  it('can delay requests and be cleared', async () => {
     const { simulator, stripe } = await start()
     await control(simulator, '/faults', { kind: 'delay', delayMs: 120, times: 5 })
     const begun = performance.now()
@@ -137,7 +137,7 @@ describe('ordered faults', () => {
   })
 })
 
-describe('bad input', () => {
+describe('invalid input', () => {
   const cases: [string, string, RequestInit, number][] = [
     ['an unknown address', '/v1/robots', {}, 404],
     ['an unknown method', '/v1/charges', { method: 'PUT' }, 404],
@@ -185,7 +185,7 @@ describe('bad input', () => {
     })
   })
 
-  it('answers a control request that is wrong with 400', async () => {
+  it('answers 400 to an invalid control request', async () => {
     const { simulator } = await start()
     for (const [path, body] of [
       ['/clock', { advanceSeconds: -1 }],
@@ -196,7 +196,7 @@ describe('bad input', () => {
     }
   })
 
-  it('is healthy', async () => {
+  it('stays healthy after invalid input', async () => {
     const { simulator } = await start()
     expect(await (await fetch(`${simulator.url}/healthz`)).json()).toEqual({ status: 'ok' })
   })

@@ -54,8 +54,8 @@ async function answer(url: string | null, passed: boolean): Promise<void> {
   })
 }
 
-describe('a change of plan that the bank asks about', () => {
-  it('is refused with 402 and changes nothing where no change is wanted then', async () => {
+describe('a change of plan that needs a confirmation', () => {
+  it('is rejected with 402 and changes nothing if requested so', async () => {
     const { change, read, invoices } = await member()
     expect(await refusal(change('error_if_incomplete'))).toMatchObject({
       statusCode: 402,
@@ -66,7 +66,7 @@ describe('a change of plan that the bank asks about', () => {
     expect(await invoices()).toHaveLength(1)
   })
 
-  it('waits for its invoice, and comes about when that is paid', async () => {
+  it('is pending until its invoice is paid', async () => {
     const { simulator, change, read, events } = await member()
     const { pending_update: update } = await change('pending_if_incomplete')
     expect(update).toMatchObject({ expires_at: simulator.now() + 23 * 3600, billing_cycle_anchor: simulator.now() })
@@ -97,7 +97,7 @@ describe('a change of plan that the bank asks about', () => {
     ['the subscription ends', async ({ stripe, id }) => stripe.subscriptions.cancel(id)],
     ['another one takes its place', async ({ change }) => change('pending_if_incomplete')],
   ] satisfies [string, (of: Awaited<ReturnType<typeof member>>) => Promise<unknown>][])(
-    'is gone when %s',
+    'is dropped when %s',
     async (_, end) => {
       const one = await member()
       await one.change('pending_if_incomplete')
@@ -109,13 +109,13 @@ describe('a change of plan that the bank asks about', () => {
     },
   )
 
-  it('comes about at once where the card pays by itself', async () => {
+  it('is applied immediately if the card needs no confirmation', async () => {
     const { change, read } = await member('pm_card_visa')
     expect((await change('pending_if_incomplete')).pending_update).toBeNull()
     expect((await read()).items.data[0]?.price.recurring?.interval).toBe('year')
   })
 
-  it('can be about prices alone', async () => {
+  it('can only be of prices', async () => {
     const { stripe, id } = await member()
     const cancelling = stripe.subscriptions.update(id, {
       cancel_at_period_end: true,
@@ -125,8 +125,8 @@ describe('a change of plan that the bank asks about', () => {
   })
 })
 
-describe('a renewal that the bank asks about', () => {
-  it('waits for the cardholder on the page of its invoice, and brings the subscription back', async () => {
+describe('a renewal that needs a confirmation', () => {
+  it('is confirmed on the page of its invoice, and reactivates the subscription', async () => {
     const { simulator, stripe, read, invoices, events } = await member()
     simulator.advanceClock(32 * day)
     expect(await read()).toMatchObject({ status: 'past_due', latest_invoice: { status: 'open', attempt_count: 1 } })
@@ -145,7 +145,7 @@ describe('a renewal that the bank asks about', () => {
     expect(paid.data).toHaveLength(2)
   })
 
-  it('is paid with another card there, once', async () => {
+  it('is paid there with another card, once', async () => {
     const { simulator, stripe, read, invoices } = await member()
     simulator.advanceClock(32 * day)
     const [invoice] = await invoices()
@@ -156,7 +156,7 @@ describe('a renewal that the bank asks about', () => {
     expect((await stripe.charges.list()).data.filter(({ status }) => status === 'succeeded')).toHaveLength(2)
   })
 
-  it('owes nothing once its invoice is voided', async () => {
+  it('is not due once its invoice is voided', async () => {
     const { simulator, stripe, read, invoices } = await member()
     simulator.advanceClock(32 * day)
     await stripe.invoices.voidInvoice((await invoices())[0]!.id)

@@ -44,7 +44,7 @@ describe('terms of service', () => {
     custom_text: { terms_of_service_acceptance: { message: 'I agree that <it> renews.' } },
   } as const
 
-  it('are shown in the merchant’s words, and nothing is paid until they are agreed to', async () => {
+  it('are shown with the merchant’s text, and required for the payment', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe, required)
     expect(await (await fetch(checkout.url ?? '')).text()).toContain('I agree that &lt;it&gt; renews.')
@@ -60,7 +60,7 @@ describe('terms of service', () => {
     })
   })
 
-  it('are no part of a page that was not asked for them', async () => {
+  it('are not shown on a page of a session that does not require them', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     expect(await (await fetch(checkout.url ?? '')).text()).not.toContain('name="terms"')
@@ -103,7 +103,7 @@ describe('a payment', () => {
     ['4000000000000127', 'incorrect_cvc', null, "Your card's security code is incorrect."],
     ['4000000000000119', 'processing_error', null, /^An error occurred while processing your card\./],
     ['4000000000000341', 'card_declined', 'generic_decline', 'Your card was declined.'],
-  ])('is declined with %s and can be tried again', async (card, code, declineCode, message) => {
+  ])('is declined with %s and can be repeated', async (card, code, declineCode, message) => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     const refused = await checkout.pay(card)
@@ -136,7 +136,7 @@ describe('a payment', () => {
     ['a month that is none', { card: '4242424242424242', expMonth: 13 }, 'expiry', 'incomplete_expiry'],
     ['a short security code', { card: '4242424242424242', cvc: '12' }, 'cvc', 'incomplete_cvc'],
     ['no name', { card: '4242424242424242', name: ' ' }, 'name', 'name_missing'],
-  ])('is not tried with %s', async (_what, { card, ...more }, field, code) => {
+  ])('is not attempted with %s', async (_what, { card, ...more }, field, code) => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     expect(await checkout.pay(card, more)).toMatchObject({ status: 'invalid', field, code })
@@ -144,7 +144,7 @@ describe('a payment', () => {
     expect((await stripe.paymentIntents.list()).data).toEqual([])
   })
 
-  it('is charged once when Pay is pressed several times at once', async () => {
+  it('is charged once for concurrent requests', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     const answers = await Promise.all(Array.from({ length: 8 }, () => submit(checkout.url, form, 'application/json')))
@@ -185,7 +185,7 @@ describe('a payment', () => {
 })
 
 describe('3-D Secure', () => {
-  it.each(['4000002500003155', '4000002760003184'])('asks to confirm %s, then succeeds', async (card) => {
+  it.each(['4000002500003155', '4000002760003184'])('requires a confirmation with %s, then succeeds', async (card) => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     const asked = await checkout.pay(card)
@@ -229,7 +229,7 @@ describe('3-D Secure', () => {
     ])
   })
 
-  it('can pass and be declined afterwards', async () => {
+  it('can be confirmed and declined afterwards', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     const asked = await checkout.pay('4000008400001629')
@@ -244,7 +244,7 @@ describe('3-D Secure', () => {
     ])
   })
 
-  it('charges once when a confirmation is left open and the payment is made anew', async () => {
+  it('charges once when a payment is repeated after an abandoned confirmation', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     const left = await checkout.pay('4000002500003155')
@@ -263,7 +263,7 @@ describe('an asynchronous payment', () => {
   it.each([
     ['succeeded', 'paid', ['charge.succeeded', 'payment_intent.succeeded', 'checkout.session.async_payment_succeeded']],
     ['failed', 'unpaid', ['charge.failed', 'payment_intent.payment_failed', 'checkout.session.async_payment_failed']],
-  ])('is complete and unpaid first, and has %s later', async (outcome, paymentStatus, later) => {
+  ])('completes unpaid, and has %s later', async (outcome, paymentStatus, later) => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     const answer = await control(simulator, `/checkout/${checkout.id}/complete-async`, { outcome, afterSeconds: 60 })
@@ -337,7 +337,7 @@ describe('the payment page', () => {
     expect(policy).not.toContain('unsafe')
   })
 
-  it('pays without script and redirects to the success address', async () => {
+  it('pays without script and redirects to the success URL', async () => {
     const { simulator, stripe } = await start()
     const { id, url } = await open(simulator, stripe)
     const answer = await submit(url, form)
@@ -358,7 +358,7 @@ describe('the payment page', () => {
     expect(text).not.toContain('value="123"')
   })
 
-  it('escapes what a session brings along', async () => {
+  it('escapes the texts of a session', async () => {
     const { simulator, stripe } = await start()
     const { url } = await open(simulator, stripe, {
       line_items: [
@@ -373,7 +373,7 @@ describe('the payment page', () => {
     expect(text).not.toContain('<img')
   })
 
-  it('says that a complete session is paid and leads on', async () => {
+  it('shows a complete session as paid, with a link to the merchant', async () => {
     const { simulator, stripe } = await start()
     const { id, url, pay: payNow } = await open(simulator, stripe)
     await payNow()
@@ -382,7 +382,7 @@ describe('the payment page', () => {
     expect(text).toContain(`href="http://localhost:3000/success?session=${id}"`)
   })
 
-  it('answers 404 for a session that is none', async () => {
+  it('answers 404 for an unknown session', async () => {
     const { simulator } = await start()
     const answer = await fetch(`${simulator.url}/c/pay/cs_test_none`)
     expect(answer.status).toBe(404)
@@ -390,7 +390,7 @@ describe('the payment page', () => {
   })
 })
 
-describe('a session that asks where to send it', () => {
+describe('a session that collects a shipping address', () => {
   const SHIPS = { shipping_address_collection: { allowed_countries: ['US', 'CA'] } } as const
   const ADDRESS = {
     shippingName: 'Zoë Holt',
@@ -402,7 +402,7 @@ describe('a session that asks where to send it', () => {
     country: 'US',
   }
 
-  it('takes the address with the payment', async () => {
+  it('records the address with the payment', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe, { ...SHIPS, customer_email: undefined } as object)
     expect((await stripe.checkout.sessions.retrieve(checkout.id)).shipping_address_collection).toEqual(
@@ -435,7 +435,7 @@ describe('a session that asks where to send it', () => {
     expect(await eventTypes(simulator)).toEqual([])
   })
 
-  it('keeps it while the bank asks for a confirmation, and where the form is shown again', async () => {
+  it('keeps the address during a confirmation and when the form is shown again', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe, SHIPS as object)
     const refused = await submit(checkout.url, { ...form, ...ADDRESS, number: '4000000000000002' })
@@ -447,7 +447,7 @@ describe('a session that asks where to send it', () => {
     expect(collected?.shipping_details?.address.city).toBe('Elsewhere')
   })
 
-  it('is refused for a country that is none', async () => {
+  it('is rejected for an unknown country', async () => {
     const { stripe } = await start()
     const refused = stripe.checkout.sessions.create({
       ...create,
@@ -456,7 +456,7 @@ describe('a session that asks where to send it', () => {
     await expect(refused).rejects.toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError' })
   })
 
-  it('asks for none where the session asks for none', async () => {
+  it('shows no address fields if the session collects none', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     await checkout.pay()

@@ -4,7 +4,7 @@ import { control, create, eventTypes, pay, refusal, start, subscribe } from '../
 const minute = 60
 
 describe('POST /v1/checkout/sessions', () => {
-  it('makes an open, unpaid session with a url', async () => {
+  it('creates an open, unpaid session with a url', async () => {
     const { simulator, stripe } = await start()
     const session = await stripe.checkout.sessions.create(create)
     expect(session).toMatchObject({
@@ -24,7 +24,7 @@ describe('POST /v1/checkout/sessions', () => {
     expect(session.expires_at).toBe(session.created + 24 * 60 * minute)
   })
 
-  it('takes a public address for the page', async () => {
+  it('uses the public URL for the page', async () => {
     const { stripe } = await start({ publicUrl: 'http://localhost:4010/' })
     const session = await stripe.checkout.sessions.create(create)
     expect(session.url).toBe(`http://localhost:4010/c/pay/${session.id}`)
@@ -175,7 +175,7 @@ describe('POST /v1/checkout/sessions', () => {
 })
 
 describe('GET /v1/checkout/sessions', () => {
-  it('answers 404 for a session that is none', async () => {
+  it('answers 404 for an unknown session', async () => {
     const { stripe } = await start()
     const error = await refusal(stripe.checkout.sessions.retrieve('cs_test_none'))
     expect(error).toMatchObject({
@@ -211,7 +211,7 @@ describe('GET /v1/checkout/sessions', () => {
     expect(future.data).toEqual([])
   })
 
-  it('answers 400 to a cursor, a limit and an expansion that are none', async () => {
+  it('answers 400 to an invalid cursor, limit and expansion', async () => {
     const { stripe } = await start()
     const cursor = await refusal(stripe.checkout.sessions.list({ starting_after: 'cs_test_none' }))
     expect(cursor).toMatchObject({ statusCode: 400, code: 'resource_missing', param: 'starting_after' })
@@ -234,7 +234,7 @@ describe('expiry', () => {
     expect(await eventTypes(simulator)).toEqual(['checkout.session.expired'])
   })
 
-  it('refuses to expire a paid session', async () => {
+  it('does not expire a paid session', async () => {
     const { simulator, stripe } = await start()
     const { id } = await stripe.checkout.sessions.create(create)
     await pay(simulator, id)
@@ -264,7 +264,7 @@ describe('expiry', () => {
     expect(text).toContain('href="http://localhost:3000/back"')
   })
 
-  it('expires by itself, without a request that touches it', async () => {
+  it('expires without a request for it', async () => {
     const { simulator, stripe } = await start()
     const { id } = await stripe.checkout.sessions.create(create)
     simulator.advanceClock(24 * 60 * minute)
@@ -272,7 +272,7 @@ describe('expiry', () => {
     expect((await stripe.checkout.sessions.retrieve(id)).status).toBe('expired')
   })
 
-  it('cancels a confirmation that is under way', async () => {
+  it('cancels a pending confirmation', async () => {
     const { simulator, stripe } = await start()
     const { id } = await stripe.checkout.sessions.create(create)
     const asked = await pay(simulator, id, '4000002500003155')
@@ -301,7 +301,7 @@ describe('expiry', () => {
 })
 
 describe('customers', () => {
-  it('makes one at the first try to pay where the session asks for it', async () => {
+  it('creates one on the first attempt to pay if the session requires it', async () => {
     const { simulator, stripe } = await start()
     const { id } = await stripe.checkout.sessions.create({ ...create, customer_creation: 'always' })
     await pay(simulator, id, '4000000000000002')
@@ -320,7 +320,7 @@ describe('customers', () => {
     ])
   })
 
-  it('makes none otherwise', async () => {
+  it('creates none otherwise', async () => {
     const { simulator, stripe } = await start()
     const { id } = await stripe.checkout.sessions.create(create)
     await pay(simulator, id)
@@ -328,7 +328,7 @@ describe('customers', () => {
     expect((await stripe.customers.list()).data).toEqual([])
   })
 
-  it('pays as a known customer and refuses a deleted one', async () => {
+  it('pays as an existing customer and rejects a deleted one', async () => {
     const { simulator, stripe } = await start()
     const customer = await stripe.customers.create({ email: 'maren.holt@example.com', metadata: { a: 'b' } })
     const { customer_email: _none, ...params } = create
@@ -345,7 +345,7 @@ describe('customers', () => {
     expect(error.message).toBe(`No such customer: '${customer.id}'`)
   })
 
-  it('updates with the old values in the event', async () => {
+  it('publishes updates with the previous values', async () => {
     const { stripe } = await start()
     const customer = await stripe.customers.create({ email: 'a@example.com', metadata: { keep: '1', drop: '2' } })
     const updated = await stripe.customers.update(customer.id, { name: 'Ada', metadata: { drop: '' } })

@@ -3,7 +3,7 @@ import { JSDOM } from 'jsdom'
 import { describe, expect, it } from 'vitest'
 import { create, pay, receiver, start, subscribe } from '../fixture.ts'
 
-/** A simulator with something of each kind in it. */
+/** A simulator with an object of each kind. */
 async function filled() {
   const { received, url } = await receiver()
   const { simulator, stripe } = await start({ webhooks: [{ url, secret: 'whsec_x' }] })
@@ -24,7 +24,7 @@ async function filled() {
   return { simulator, stripe, received, open, press }
 }
 
-/** What axe finds in a page; colours are looked at in a browser. */
+/** The violations found by axe, except colors, which need a browser. */
 async function violations(url: string): Promise<string[]> {
   const dom = new JSDOM(await (await fetch(url)).text(), { url, runScripts: 'outside-only' })
   dom.window.eval(axe.source)
@@ -36,7 +36,7 @@ async function violations(url: string): Promise<string[]> {
 }
 
 describe('the dashboard', () => {
-  it('shows what exists, and says plainly that it is a simulator', async () => {
+  it('shows the objects, and says plainly that it is a simulator', async () => {
     const { simulator, open } = await filled()
     const page = await (await fetch(simulator.url)).text()
     expect(page).toContain('Everything below is made up, and no money moves.')
@@ -79,7 +79,7 @@ describe('the dashboard', () => {
     expect((await stripe.charges.retrieve(charge)).disputed).toBe(true)
   })
 
-  it('moves the clock, and holds, loses, releases and sends webhooks again', async () => {
+  it('advances the clock, and holds, drops, releases and resends webhooks', async () => {
     const { press, received, simulator, stripe } = await filled()
     await simulator.deliveriesIdle()
     const before = simulator.now()
@@ -102,7 +102,7 @@ describe('the dashboard', () => {
     expect(received.at(-1)?.id).toBe(lost!.id)
   })
 
-  it('takes no order from another site', async () => {
+  it('rejects forms from another site', async () => {
     const { open, press, stripe } = await filled()
     const answer = await press('pay', { id: open.id, card: '4242424242424242' }, { origin: 'https://evil.example' })
     expect(answer.status).toBe(403)
@@ -110,7 +110,7 @@ describe('the dashboard', () => {
     expect((await press('nothing', {})).status).toBe(404)
   })
 
-  it('is, with the pages of the portal, without a fault that axe finds', async () => {
+  it('passes axe checks, as do the pages of the portal', async () => {
     const { simulator, stripe } = await filled()
     const [subscription] = (await stripe.subscriptions.list()).data
     await stripe.prices.create({

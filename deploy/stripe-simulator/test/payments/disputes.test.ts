@@ -28,7 +28,7 @@ const paidFee = 1190
 const disputeFee = 1500
 
 describe('a dispute', () => {
-  it('takes the money and a fee soon after a payment with …0259', async () => {
+  it('withdraws the money and a fee soon after a payment with …0259', async () => {
     const { charge, dispute, events, net, stripe } = await disputed()
     expect(dispute).toMatchObject({ amount: paid, reason: 'fraudulent', status: 'needs_response' })
     expect(await events()).toEqual(['charge.dispute.created', 'charge.dispute.funds_withdrawn'])
@@ -40,7 +40,7 @@ describe('a dispute', () => {
     expect((await stripe.balanceTransactions.list({ source: dispute.id })).data).toHaveLength(1)
   })
 
-  it('is won with winning evidence, and the money comes back without the fee', async () => {
+  it('is won with winning evidence, and returns the money without the fee', async () => {
     const { dispute, events, net, simulator, stripe } = await disputed()
     const answered = await stripe.disputes.update(dispute.id, { evidence: { uncategorized_text: 'winning_evidence' } })
     expect(answered).toMatchObject({
@@ -69,7 +69,7 @@ describe('a dispute', () => {
     expect((await other.stripe.disputes.retrieve(other.dispute.id)).status).toBe('lost')
   })
 
-  it('keeps evidence that is not submitted yet', async () => {
+  it('stores evidence that is not submitted yet', async () => {
     const { dispute, stripe } = await disputed()
     const kept = await stripe.disputes.update(dispute.id, {
       evidence: { product_description: 'Four classes' },
@@ -83,7 +83,7 @@ describe('a dispute', () => {
     })
   })
 
-  it('can be opened about any payment, and as an inquiry that takes nothing', async () => {
+  it('can be opened for any payment, and as an inquiry that withdraws nothing', async () => {
     const { simulator, stripe } = await start()
     const intent = await stripe.paymentIntents.create({
       amount: 5000,

@@ -12,7 +12,7 @@ async function paid(card?: string) {
 }
 
 describe('POST /v1/refunds', () => {
-  it('refunds in parts, cumulatively, and then no more', async () => {
+  it('refunds in parts up to the whole amount', async () => {
     const { stripe, intent, newEvents } = await paid()
     const first = await stripe.refunds.create({ payment_intent: intent, amount: 15_000, metadata: { attempt: '1' } })
     expect(first).toMatchObject({ amount: 15_000, status: 'succeeded', metadata: { attempt: '1' } })
@@ -43,7 +43,7 @@ describe('POST /v1/refunds', () => {
     expect(expanded.balance_transaction).toMatchObject({ amount: 40_000, fee: 1190, net: 38_810 })
   })
 
-  it('answers 400 to what cannot be refunded', async () => {
+  it('answers 400 to impossible refunds', async () => {
     const { stripe } = await paid()
     expect(await refusal(stripe.refunds.create({}))).toMatchObject({ statusCode: 400, code: 'parameter_missing' })
     expect(await refusal(stripe.refunds.create({ payment_intent: 'pi_none' }))).toMatchObject({

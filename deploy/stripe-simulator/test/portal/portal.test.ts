@@ -13,7 +13,7 @@ interface Outcome {
   field: string | null
 }
 
-/** Presses a button of the portal's page, as its form does. */
+/** Submits a form of the portal's page. */
 async function press(session: Stripe.BillingPortal.Session, action: string, fields: Record<string, string>) {
   const answer = await fetch(`${session.url}/${action}`, {
     method: 'POST',
@@ -69,7 +69,7 @@ function advance(simulator: Simulator, days: number): void {
 }
 
 describe('the billing portal', () => {
-  it('shows the plan, the card and the invoices, and the way back', async () => {
+  it('shows the plan, the card, the invoices, and a link back', async () => {
     const { portal } = await member()
     const page = await text((await portal()).url)
     for (const shown of ['Membership', '$7.00 per month', 'February 15, 2027', 'Card ending in 4242', home]) {
@@ -78,7 +78,7 @@ describe('the billing portal', () => {
     expect(page).toContain('no real card is charged')
   })
 
-  it('opens for an hour', async () => {
+  it('is valid for an hour', async () => {
     const { portal, simulator } = await member()
     const { url } = await portal()
     simulator.advanceClock(3601)
@@ -89,7 +89,7 @@ describe('the billing portal', () => {
     )
   })
 
-  it('cancels at the end of the period by cancel_at alone, and takes it back', async () => {
+  it('cancels at the end of the period by cancel_at only, and resumes', async () => {
     const { events, portal, read, simulator, subscriptionId } = await member()
     const session = await portal()
     expect(await text(`${session.url}/cancel/${subscriptionId}`)).toContain('February 15, 2027')
@@ -113,7 +113,7 @@ describe('the billing portal', () => {
     ])
   })
 
-  it('saves another card, which pays from then on; a declined one is refused and nothing changes', async () => {
+  it('saves another card for later payments; a declined one changes nothing', async () => {
     const { events, portal, read, simulator, stripe } = await member()
     const session = await portal()
     const before = (await read()).default_payment_method
@@ -141,7 +141,7 @@ describe('the billing portal', () => {
     expect((await stripe.invoices.retrieve(open!.id)).status).toBe('paid')
   })
 
-  it('switches to the year and says before what it costs now', async () => {
+  it('previews and makes a switch to the yearly plan', async () => {
     const { portal, prices, read, stripe, subscriptionId } = await member()
     const session = await portal()
     const page = await text(`${session.url}/switch/${subscriptionId}`)
@@ -157,7 +157,7 @@ describe('the billing portal', () => {
     expect(invoice).toMatchObject({ billing_reason: 'subscription_update', amount_paid: 5300 })
   })
 
-  it('leaves the plan as it is where the switch cannot be paid', async () => {
+  it('keeps the plan if the switch cannot be paid', async () => {
     const { portal, prices, read, subscriptionId } = await member()
     const session = await portal()
     await press(session, 'card', card('4000000000000341'))
@@ -170,7 +170,7 @@ describe('the billing portal', () => {
     ['subscription_cancel', 'Cancel your plan?'],
     ['payment_method_update', 'Update your card'],
     ['subscription_update', 'Change your plan'],
-  ] as const)('leads straight to %s and back to where the flow says', async (type, title) => {
+  ] as const)('leads directly to %s and back to the URL of the flow', async (type, title) => {
     const { portal, prices, subscriptionId } = await member()
     const session = await portal({
       flow_data: {
@@ -194,7 +194,7 @@ describe('the billing portal', () => {
     expect([plain.status, plain.headers.get('location')]).toEqual([303, `${home}?changed`])
   })
 
-  it('allows only what its configuration does, and no other customer’s plan', async () => {
+  it('allows only the configured actions, and only on the customer’s own plan', async () => {
     const { portal, prices, product, stripe, subscriptionId } = await member()
     const configuration = await stripe.billingPortal.configurations.create({
       features: {
@@ -229,7 +229,7 @@ describe('the billing portal', () => {
     })
   })
 
-  it('refuses a customer, a configuration, a subscription and a flow that are not there', async () => {
+  it('rejects an unknown customer, configuration, subscription and flow', async () => {
     const { portal, stripe } = await member()
     const refusals = await Promise.all([
       refusal(stripe.billingPortal.sessions.create({ customer: 'cus_none' })),

@@ -27,7 +27,7 @@ import {
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** A simulator in a process of its own, which can be killed as a crash would kill it. */
+/** Runs a simulator in its own process, which can be killed. */
 async function startProcess(file: string, webhook = '') {
   const secret = webhook === '' ? '' : 'whsec_test'
   const env = { ...process.env, PORT: '0', STATE_FILE: file, WEBHOOK_URL: webhook, WEBHOOK_SECRET: secret }
@@ -54,7 +54,7 @@ async function startProcess(file: string, webhook = '') {
   throw new Error('The simulator did not start')
 }
 
-/** What a process says that does not start. */
+/** The output of a process that fails to start. */
 async function refusedProcess(file: string): Promise<string> {
   const child = spawn(process.execPath, [main], { env: { ...process.env, PORT: '0', STATE_FILE: file }, stdio: 'pipe' })
   let said = ''
@@ -64,7 +64,7 @@ async function refusedProcess(file: string): Promise<string> {
   return said
 }
 
-/** What a process that was killed right now would leave behind. */
+/** A copy of the files that a crash right now would leave. */
 function killedCopy(file: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true })
   copyFileSync(file, to)
@@ -72,7 +72,7 @@ function killedCopy(file: string, to: string): void {
 }
 
 describe('the state file', () => {
-  it('brings back sessions, payments, keys and the clock after a restart', async () => {
+  it('restores sessions, payments, keys and the clock after a restart', async () => {
     const file = stateFile()
     const first = await start({ stateFile: file })
     const session = await first.stripe.checkout.sessions.create(create, { idempotencyKey: 'attempt' })
@@ -92,7 +92,7 @@ describe('the state file', () => {
     expect(readdirSync(join(file, '..'))).toEqual(['state.db'])
   })
 
-  it('holds no card number', async () => {
+  it('contains no card number', async () => {
     const file = stateFile()
     const { simulator, stripe } = await start({ stateFile: file })
     const { id } = await stripe.checkout.sessions.create(create)
@@ -104,22 +104,22 @@ describe('the state file', () => {
     expect(text).not.toMatch(/4000000000000002|4000002500003155/)
   })
 
-  it('lets nobody else read it: webhook secrets are in it', async () => {
+  it('is readable by its owner only, since it contains webhook secrets', async () => {
     const file = stateFile()
     await start({ stateFile: file })
     for (const name of readdirSync(dirname(file))) expect(statSync(join(dirname(file), name)).mode & 0o77).toBe(0)
   })
 
-  it('holds everything that was answered or delivered before a kill, at whatever moment it comes', async () => {
+  it('contains everything acknowledged or delivered before a crash at any time', async () => {
     const file = stateFile()
     const hook = await receiver()
     const seen = { sessions: new Map<string, string>(), paid: [] as string[], customers: [] as string[] }
     for (let round = 0; round < 4; round++) {
       const { url, stripe, kill } = await startProcess(file, hook.url)
       const until = seen.paid.length + 5 * (round + 1)
-      const sell = async (till: number) => {
+      const sell = async (client: number) => {
         for (let sale = 0; ; sale++) {
-          const idempotencyKey = `sale-${round}-${till}-${sale}`
+          const idempotencyKey = `sale-${round}-${client}-${sale}`
           const { id } = await stripe.checkout.sessions.create(create, { idempotencyKey })
           seen.sessions.set(idempotencyKey, id)
           const body = JSON.stringify({ card: '4242424242424242' })
@@ -130,11 +130,11 @@ describe('the state file', () => {
           seen.customers.push((await stripe.customers.create({})).id)
         }
       }
-      // Each till sells until the connection breaks in whatever it is doing then.
-      const tills = Promise.allSettled([sell(1), sell(2), sell(3)])
+      // Each client keeps selling until its connection breaks.
+      const sales = Promise.allSettled([sell(1), sell(2), sell(3)])
       await eventually(() => expect(seen.paid.length).toBeGreaterThan(until))
       await kill()
-      await tills
+      await sales
     }
     const { stripe, simulator } = await start({ stateFile: file })
     for (const [idempotencyKey, id] of seen.sessions) {
@@ -151,7 +151,7 @@ describe('the state file', () => {
     expect(readdirSync(dirname(file)).filter((name) => name.includes('broken'))).toEqual([])
   })
 
-  it('loses nothing but the change that a kill tore in two', async () => {
+  it('loses only a change that was interrupted by a crash', async () => {
     const file = stateFile()
     const { stripe } = await start({ stateFile: file })
     const kept = await stripe.customers.create({ name: 'Kept' })
@@ -169,7 +169,7 @@ describe('the state file', () => {
     }
   })
 
-  it('takes the same for a change however much it holds', async () => {
+  it('writes the same amount per change regardless of its size', async () => {
     const { simulator, stripe } = await start()
     const written = async () =>
       (await control<{ stateFile: { rows: number; bytes: number } }>(simulator, '/state')).stateFile
@@ -189,9 +189,9 @@ describe('the state file', () => {
     for (let sold = 0; sold < 300; sold++) await sale()
     const last = await cost(sale)
     expect(last.rows).toBe(first.rows)
-    // The numbers in it are longer by a digit here and there.
+    // Some of its numbers have one more digit.
     expect(Math.abs(last.bytes - first.bytes)).toBeLessThan(first.bytes / 50)
-    // The customer, the event, and the answer under its key.
+    // The customer, the event, and the saved response.
     expect((await cost(renaming)).rows).toBe(3)
     expect((await cost(() => stripe.customers.list())).rows).toBe(0)
   })
@@ -206,13 +206,13 @@ describe('the state file', () => {
     const { simulator, stripe } = await start({ stateFile: file })
     expect((await stripe.customers.retrieve(id)).id).toBe(id)
     expect(await refusedProcess(file)).toContain('is in use by another payment simulator')
-    // One that finds its port taken lets go of its file.
+    // One that finds its port taken releases its file.
     const other = stateFile()
     await expect(createSimulator({ stateFile: other, port: simulator.port })).rejects.toThrow('EADDRINUSE')
     await start({ stateFile: other })
   })
 
-  it('goes on in memory while the file cannot be written, and writes it all when it can', async () => {
+  it('continues in memory while the file cannot be written, and writes everything later', async () => {
     const file = stateFile()
     const store = new Store(file)
     const simulator = await createSimulator({ stateFile: file }, store)
@@ -231,7 +231,7 @@ describe('the state file', () => {
     expectSaved(file, store)
   })
 
-  it('makes the deliveries after a restart that were not made before it', async () => {
+  it('repeats pending deliveries after a restart', async () => {
     const file = stateFile()
     const refusing = await receiver(respond(500))
     const taking = await receiver()
@@ -244,7 +244,7 @@ describe('the state file', () => {
     const customer = await sdkFor(first).customers.create({})
     await first.deliveriesIdle()
     await first.stop()
-    // The same endpoint under a new address stands for the receiver that is up again.
+    // The same endpoint with a new URL represents the restarted receiver.
     const database = new DatabaseSync(file)
     database
       .prepare("UPDATE record SET value = replace(value, ?, ?) WHERE kind = 'endpoints'")
@@ -261,7 +261,7 @@ describe('the state file', () => {
     ['is of a later format', '{"format":99}', 'it has a format that this version does not read'],
     ['has a table that is none', '{"format":2,"sessions":[["cs_1",null]]}', 'its table sessions is damaged'],
     ['is half a database', `SQLite format 3\0${'x'.repeat(8000)}`, 'it is damaged'],
-  ])('sets a file aside that %s, says so, and starts empty', async (_, text, reason) => {
+  ])('moves a file aside that %s, reports that, and starts empty', async (_, text, reason) => {
     const file = stateFile()
     await (await createSimulator({ stateFile: file })).stop()
     writeFileSync(file, text)
@@ -283,7 +283,7 @@ describe('the state file', () => {
     ["UPDATE record SET value = '{' WHERE kind = 'customers'", 'its table customers is damaged'],
     ["UPDATE record SET kind = 'colours' WHERE kind = 'customers'", 'its table colours is damaged'],
     ['PRAGMA user_version = 99', 'it has a format that this version does not read'],
-  ])('sets a database aside after %s', async (sql, reason) => {
+  ])('moves a database aside after %s', async (sql, reason) => {
     const file = stateFile()
     const first = await createSimulator({ stateFile: file })
     await sdkFor(first).customers.create({})
@@ -298,7 +298,7 @@ describe('the state file', () => {
     expect(said.mock.calls.flat().join('')).toContain(reason)
   })
 
-  it('takes over the JSON file that came before it, with everything that it held', async () => {
+  it('converts the earlier JSON format with all its contents', async () => {
     const file = stateFile()
     const filled = stateFile()
     const store = new Store(filled)
@@ -315,13 +315,13 @@ describe('the state file', () => {
     const taken = new Store(file)
     expect(recordsOf(taken)).toEqual(held)
     taken.close()
-    // From here on it is a database, which the next start reads again.
+    // It is a database now, which the next start reads.
     expect(readFileSync(file, 'latin1').startsWith('SQLite format 3')).toBe(true)
     expect(readdirSync(dirname(file))).toEqual(['state.db'])
     expectSaved(file, store)
   })
 
-  it('reads the format before this one', async () => {
+  it('reads the previous format', async () => {
     const file = stateFile()
     await (await createSimulator({ stateFile: file })).stop()
     writeFileSync(file, '{"format":1,"clockOffsetMs":3600000,"customers":[]}')
@@ -329,7 +329,7 @@ describe('the state file', () => {
     expect(simulator.now()).toBeGreaterThan(Date.now() / 1000 + 3000)
   })
 
-  it('brings back subscriptions with their dunning, disputes, portal sessions, test clocks and rolled secrets', async () => {
+  it('restores subscriptions with their dunning, disputes, portal sessions, test clocks and rolled secrets', async () => {
     const file = stateFile()
     const hook = await receiver()
     const first = await start({ stateFile: file })
@@ -364,12 +364,12 @@ describe('the state file', () => {
     for (const secret of [rolled.secret, endpoint.secret]) {
       expect(second.stripe.webhooks.constructEvent(hook.received[0]!.body, header, secret).type).toBe('product.created')
     }
-    // What was under way goes on: three more tries, then it ends.
+    // The dunning continues: three more attempts, then it ends.
     second.simulator.advanceClock(16 * 24 * 3600)
     expect((await second.stripe.subscriptions.retrieve(subscription as string)).status).toBe('canceled')
   })
 
-  it('keeps nothing without a file', async () => {
+  it('stores nothing without a file', async () => {
     const first = await start()
     const { id } = await first.stripe.checkout.sessions.create(create)
     await first.simulator.stop()

@@ -5,7 +5,7 @@ import { control, eventTypes, refusal, start } from '../fixture.ts'
 
 const day = 24 * 3600
 
-/** A membership of $7 a month that began on 15 January 2027, paid with a card by its ready-made name. */
+/** A membership of $7 a month since January 15, 2027, paid with a predefined card. */
 async function member(options: { card?: string; from?: string; amount?: number } = {}) {
   const from = Date.parse(options.from ?? '2027-01-15T09:00:00Z')
   const { simulator, stripe } = await start({ clock: () => from })
@@ -34,7 +34,7 @@ async function member(options: { card?: string; from?: string; amount?: number }
     subscription,
     itemId: subscription.items.data[0]!.id,
     advance: (days: number) => simulator.advanceClock(days * day),
-    /** What happened since the subscription began. */
+    /** The events since the start of the subscription. */
     events: async () => (await eventTypes(simulator)).slice(seen),
     read: () => stripe.subscriptions.retrieve(subscription.id, { expand: ['latest_invoice'] }),
   }
@@ -62,7 +62,7 @@ async function createdOf(simulator: Simulator, type: string): Promise<number[]> 
 }
 
 describe('a renewal', () => {
-  it('is announced, drafted, finalised an hour later, charged and told of in order', async () => {
+  it('is announced, drafted, finalized an hour later, charged and published in order', async () => {
     const { simulator, advance, events, read } = await member()
     advance(23)
     expect(await events()).toEqual([])
@@ -87,7 +87,7 @@ describe('a renewal', () => {
     ])
   })
 
-  it('happens once a month on the day that it began, however far the clock is moved at once', async () => {
+  it('happens once a month on the day of its start, however far the clock is advanced', async () => {
     const { simulator, stripe, advance, subscription } = await member({ from: '2027-01-31T09:00:00Z' })
     advance(370)
     const invoices = await stripe.invoices.list({ subscription: subscription.id, limit: 100 })
@@ -100,7 +100,7 @@ describe('a renewal', () => {
     expect(charges.data).toHaveLength(13)
   })
 
-  it('shows the coming invoice without an id in its event, and with one in a preview', async () => {
+  it('shows the upcoming invoice without an id in its event, and with one in a preview', async () => {
     const { stripe, advance, subscription } = await member()
     advance(24)
     const [event] = (await stripe.events.list({ type: 'invoice.upcoming' })).data
@@ -115,7 +115,7 @@ describe('a renewal', () => {
 })
 
 describe('a renewal that cannot be charged', () => {
-  it('makes the subscription past due, is tried again after 3, 5 and 7 days, and ends it', async () => {
+  it('makes the subscription past due, is retried after 3, 5 and 7 days, and ends it', async () => {
     const { advance, events, read, stripe, subscription } = await member({ card: 'pm_card_chargeCustomerFail' })
     advance(32)
     const failed = await read()
@@ -153,7 +153,7 @@ describe('a renewal that cannot be charged', () => {
     expect((await stripe.invoices.list({ subscription: subscription.id })).data).toHaveLength(2)
   })
 
-  it('recovers with another card at the next try', async () => {
+  it('recovers with another card at the next attempt', async () => {
     const { advance, events, read, stripe, customer } = await member({ card: 'pm_card_chargeCustomerFail' })
     advance(32)
     await stripe.customers.update(customer.id, { invoice_settings: { default_payment_method: 'pm_card_visa' } })
@@ -186,7 +186,7 @@ describe('a renewal that cannot be charged', () => {
   it.each([
     ['unpaid', 'unpaid'],
     ['past_due', 'past_due'],
-  ] as const)('leaves the subscription %s where it is set up so', async (lastly, status) => {
+  ] as const)('leaves the subscription %s if configured so', async (lastly, status) => {
     const made = await member({ card: 'pm_card_chargeCustomerFail' })
     await control(made.simulator, '/settings', { dunning: { retryAfterDays: [1], lastly } })
     made.advance(34)
@@ -195,7 +195,7 @@ describe('a renewal that cannot be charged', () => {
 })
 
 describe('a cancellation', () => {
-  it('at the end of the period takes effect there, and charges nothing more', async () => {
+  it('at the end of the period takes effect then, and charges nothing more', async () => {
     const { advance, events, read, stripe, subscription } = await member()
     const asked = await stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true })
     expect(asked).toMatchObject({
@@ -209,7 +209,7 @@ describe('a cancellation', () => {
     expect(await events()).toEqual(['customer.subscription.updated', 'customer.subscription.deleted'])
   })
 
-  it('can be taken back', async () => {
+  it('can be undone', async () => {
     const { advance, events, read, stripe, subscription } = await member()
     await stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true })
     const kept = await stripe.subscriptions.update(subscription.id, { cancel_at_period_end: false })
@@ -219,7 +219,7 @@ describe('a cancellation', () => {
     expect(await events()).toContain('invoice.paid')
   })
 
-  it('can be for a moment of its own', async () => {
+  it('can be for any time', async () => {
     const { advance, read, stripe, subscription } = await member()
     const time = at('2027-01-20T00:00:00Z')
     const asked = await stripe.subscriptions.update(subscription.id, { cancel_at: time })
@@ -232,7 +232,7 @@ describe('a cancellation', () => {
 })
 
 describe('a switch', () => {
-  it('from monthly to yearly credits the unused time, charges the rest at once and begins a new year', async () => {
+  it('from monthly to yearly credits the unused time, charges the rest immediately and starts a new year', async () => {
     const { advance, events, itemId, read, stripe, subscription, yearly } = await member()
     advance(10)
     const preview = await stripe.invoices.createPreview({
@@ -268,7 +268,7 @@ describe('a switch', () => {
     ])
   })
 
-  it('from yearly to monthly keeps the paid time as a credit that pays the coming months', async () => {
+  it('from yearly to monthly credits the paid time to the following months', async () => {
     const { advance, itemId, monthly, read, stripe, subscription, yearly, customer } = await member()
     await stripe.subscriptions.update(subscription.id, { items: [{ id: itemId, price: yearly.id }] })
     const paid = ((await read()).latest_invoice as Stripe.Invoice).amount_paid
@@ -292,11 +292,11 @@ describe('a switch', () => {
     const entries = await stripe.customers.listBalanceTransactions(customer.id, { limit: 100 })
     expect(entries.data.reduce((sum, entry) => sum + entry.amount, 0)).toBe(0)
     const charged = (await stripe.charges.list({ limit: 100 })).data.reduce((sum, one) => sum + one.amount, 0)
-    // A month, the year less that month's credit, and the months that the credit did not cover.
+    // A month, the year less its credit, and the months not covered by the credit.
     expect(charged).toBe(700 + paid + 12 * 700 - 4800)
   })
 
-  it('in the same interval waits for the next invoice, or is invoiced at once, or is not prorated', async () => {
+  it('in the same interval is added to the next invoice, invoiced immediately, or not prorated', async () => {
     const { advance, itemId, read, stripe, subscription, monthly } = await member()
     const better = await stripe.prices.create({
       product: monthly.product as string,
@@ -322,7 +322,7 @@ describe('a switch', () => {
     expect((await stripe.invoices.list({ subscription: subscription.id })).data).toHaveLength(count)
   })
 
-  it('is undone where the card is declined and the request says so, else leaves it past due', async () => {
+  it('is undone if the card is declined and requested so, and otherwise leaves it past due', async () => {
     const { itemId, read, stripe, subscription, yearly } = await member({ card: 'pm_card_chargeCustomerFail' })
     const items = [{ id: itemId, price: yearly.id }]
     const error = await refusal(
@@ -333,7 +333,7 @@ describe('a switch', () => {
     expect(await stripe.subscriptions.update(subscription.id, { items })).toMatchObject({ status: 'past_due' })
   })
 
-  it('refuses an item that is not there, and a second interval beside the first', async () => {
+  it('rejects an unknown item, and a second interval beside the first', async () => {
     const { stripe, subscription, yearly } = await member()
     const missing = await refusal(
       stripe.subscriptions.update(subscription.id, { items: [{ id: 'si_none', price: yearly.id }] }),
@@ -344,8 +344,8 @@ describe('a switch', () => {
   })
 })
 
-describe('a subscription that a request makes', () => {
-  it('stays incomplete where its first payment fails, and expires after 23 hours', async () => {
+describe('a subscription created by a request', () => {
+  it('stays incomplete if its first payment fails, and expires after 23 hours', async () => {
     const { advance, stripe, customer, monthly } = await member()
     await stripe.customers.update(customer.id, {
       invoice_settings: { default_payment_method: 'pm_card_chargeCustomerFail' },
@@ -363,7 +363,7 @@ describe('a subscription that a request makes', () => {
 })
 
 describe('a test clock', () => {
-  it('moves its own customers alone, in order, and says when it is ready', async () => {
+  it('advances only its own customers, in order, and reports when it is ready', async () => {
     const { stripe, simulator, monthly, read } = await member()
     const clock = await stripe.testHelpers.testClocks.create({
       frozen_time: at('2030-06-01T00:00:00Z'),

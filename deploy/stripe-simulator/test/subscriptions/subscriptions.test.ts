@@ -37,7 +37,7 @@ async function open(simulator: Simulator, stripe: Stripe, interval: 'month' | 'y
   return { ...session, pay: (card?: string) => pay(simulator, session.id, card) }
 }
 
-/** A paid session with all that belongs to it. */
+/** A paid session with its related objects. */
 async function subscribed(simulator: Simulator, stripe: Stripe) {
   const { id, pay: payNow } = await open(simulator, stripe)
   await payNow()
@@ -67,7 +67,7 @@ describe('a Checkout Session in subscription mode', () => {
     expect(await eventTypes(simulator)).toEqual([])
   })
 
-  it('begins a subscription with a paid invoice, and tells of each step in order', async () => {
+  it('starts a subscription with a paid invoice, and publishes each step in order', async () => {
     const { simulator, stripe } = await start()
     const { session, subscription, invoice } = await subscribed(simulator, stripe)
     expect(session).toMatchObject({ status: 'complete', payment_status: 'paid', payment_intent: null, url: null })
@@ -116,7 +116,7 @@ describe('a Checkout Session in subscription mode', () => {
   })
 
   it.each(['4000000000000002', '4000000000009995', '4000000000000341'])(
-    'stays open where %s is declined, leaves no subscription, and can be tried again',
+    'stays open without a subscription after %s is declined, and can be repeated',
     async (card) => {
       const { simulator, stripe } = await start()
       const checkout = await open(simulator, stripe)
@@ -151,7 +151,7 @@ describe('a Checkout Session in subscription mode', () => {
     expect((await stripe.subscriptions.list()).data).toHaveLength(1)
   })
 
-  it('is paid once when Pay is pressed several times at once', async () => {
+  it('is paid once for concurrent requests', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => checkout.pay()))
@@ -160,7 +160,7 @@ describe('a Checkout Session in subscription mode', () => {
     expect(await eventTypes(simulator)).toEqual(startedEvents)
   })
 
-  it('cancels a payment that was tried when it expires, and begins nothing', async () => {
+  it('cancels an attempted payment when it expires, and starts nothing', async () => {
     const { simulator, stripe } = await start()
     const checkout = await open(simulator, stripe)
     await checkout.pay('4000000000000002')
@@ -170,7 +170,7 @@ describe('a Checkout Session in subscription mode', () => {
     expect((await stripe.subscriptions.list({ status: 'all' })).data).toEqual([])
   })
 
-  it('shows on its page what is paid, and how often', async () => {
+  it('shows the amount and the interval on its page', async () => {
     const { simulator, stripe } = await start()
     const monthly = await (await fetch((await open(simulator, stripe)).url ?? '')).text()
     expect(monthly).toContain('$7.00 per month')

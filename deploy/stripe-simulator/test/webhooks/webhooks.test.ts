@@ -6,7 +6,7 @@ const webhookSecret = 'whsec_test_secret'
 const sessionCompleted = 'checkout.session.completed'
 
 describe('deliveries', () => {
-  it('signs what it sends so that the SDK takes it', async () => {
+  it('are signed so that the SDK accepts them', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }] })
     const { id } = await stripe.checkout.sessions.create(create)
@@ -24,12 +24,12 @@ describe('deliveries', () => {
     const forged = () =>
       stripe.webhooks.constructEvent(completed.body, String(completed.headers['stripe-signature']), 'whsec_other')
     expect(forged).toThrow(Stripe.errors.StripeSignatureVerificationError)
-    // Indented: whoever parses and re-serialises before verifying finds out here.
+    // Indented, so that receivers that verify a re-serialized body fail.
     expect(JSON.stringify(JSON.parse(completed.body))).not.toBe(completed.body)
     expect(await stripe.events.retrieve(completed.id)).toMatchObject({ pending_webhooks: 0 })
   })
 
-  it('signs with every secret while one is being rolled', async () => {
+  it('are signed with every secret while one is being rolled', async () => {
     const { received, url } = await receiver()
     const { stripe, simulator } = await start({ webhooks: [{ url, secret: ['whsec_new', 'whsec_old'] }] })
     await stripe.customers.create({})
@@ -41,7 +41,7 @@ describe('deliveries', () => {
     }
   })
 
-  it.each([500, 404, 302])('tries again after an answer of %i until one is right', async (status) => {
+  it.each([500, 404, 302])('are retried after a status of %i until one succeeds', async (status) => {
     const { received, url } = await receiver((index, response) =>
       respond(index < 2 ? status : 200, { location: '/elsewhere' })(index, response),
     )
@@ -53,7 +53,7 @@ describe('deliveries', () => {
     await eventually(async () => expect(await stripe.events.retrieve(event!.id)).toMatchObject({ pending_webhooks: 0 }))
   })
 
-  it('gives up when the pauses are used up, and finds the event among the undelivered', async () => {
+  it('fail after the last retry, with the event listed as undelivered', async () => {
     const { received, url } = await receiver(respond(500))
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }], retryDelaysMs: [1, 1] })
     await stripe.customers.create({})
@@ -65,7 +65,7 @@ describe('deliveries', () => {
     expect((await stripe.events.list({ delivery_success: true })).data).toHaveLength(0)
   })
 
-  it('shapes snapshots for the version of the endpoint', async () => {
+  it('render snapshots for the API version of the endpoint', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret, api_version: '2022-11-15' }] })
     const { id } = await stripe.checkout.sessions.create(create)
@@ -77,7 +77,7 @@ describe('deliveries', () => {
     expect(event.data.object).toHaveProperty('shipping_details')
   })
 
-  it('sends thin events where asked to, which the SDK reads and fetches', async () => {
+  it('contain thin events on request, which the SDK parses and fetches', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret, payload: 'thin' }] })
     const { id } = await stripe.checkout.sessions.create(create)
@@ -98,7 +98,7 @@ describe('deliveries', () => {
     expect(listed.data.map((each) => each.type)).toEqual([`v1.${sessionCompleted}`])
   })
 
-  it('waits for the answer to the completed-webhook before it redirects', async () => {
+  it('delay the redirect until the completed webhook is answered', async () => {
     const order: string[] = []
     const { url } = await receiver((_index, response) => {
       setTimeout(() => {
@@ -115,7 +115,7 @@ describe('deliveries', () => {
     expect(order).toEqual(['answered', 'redirected'])
   })
 
-  it('redirects all the same when the webhook is not answered in time', async () => {
+  it('do not delay the redirect beyond the timeout', async () => {
     const { url } = await receiver(() => {})
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }], redirectWaitMs: 50 })
     const { id } = await stripe.checkout.sessions.create(create)
@@ -124,7 +124,7 @@ describe('deliveries', () => {
 })
 
 describe('delivery modes', () => {
-  it('holds deliveries and releases them backwards', async () => {
+  it('hold deliveries and release them in reverse order', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }] })
     await control(simulator, '/webhooks/config', { paused: true, reverse: true })
@@ -141,7 +141,7 @@ describe('delivery modes', () => {
     ])
   })
 
-  it('duplicates', async () => {
+  it('duplicate deliveries', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }] })
     await control(simulator, '/webhooks/config', { duplicate: 5 })
@@ -151,7 +151,7 @@ describe('delivery modes', () => {
     expect(new Set(received.map((one) => one.id)).size).toBe(1)
   })
 
-  it('drops one kind of event and resends it by hand', async () => {
+  it('drop one event type and resend it by hand', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }] })
     await control(simulator, '/webhooks/config', { dropped: true, types: ['checkout.session.*'] })
@@ -165,7 +165,7 @@ describe('delivery modes', () => {
     await eventually(() => expect(received.map((one) => one.id)).toContain(lost!.id))
   })
 
-  it('shapes snapshots for another version while told to', async () => {
+  it('render snapshots for another API version', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }] })
     await control(simulator, '/webhooks/config', { apiVersion: '2022-11-15' })
@@ -174,7 +174,7 @@ describe('delivery modes', () => {
     expect(JSON.parse(received[0]!.body)).toMatchObject({ api_version: '2022-11-15' })
   })
 
-  it('sends an event that did not happen, as a late one would come', async () => {
+  it('send a spurious event, as a late one would be', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }] })
     const { id } = await stripe.checkout.sessions.create(create)
@@ -188,7 +188,7 @@ describe('delivery modes', () => {
 })
 
 describe('faults of deliveries', () => {
-  it('reach the receiver again where its answer is lost on the way back', async () => {
+  it('repeat a delivery whose response was lost', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }] })
     await control(simulator, '/webhooks/config', { lostAnswers: 2 })
@@ -200,7 +200,7 @@ describe('faults of deliveries', () => {
     )
   })
 
-  it('wait before the first attempt', async () => {
+  it('delay the first attempt', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start({ webhooks: [{ url, secret: webhookSecret }] })
     await control(simulator, '/webhooks/config', { delayMs: 40 })
@@ -210,7 +210,7 @@ describe('faults of deliveries', () => {
     expect(Date.now() - before).toBeGreaterThanOrEqual(39)
   })
 
-  it('sign with the old secret too after it was rolled, until its time is over', async () => {
+  it('also sign with a rolled secret until it expires', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start()
     const made = await stripe.webhookEndpoints.create({ url, enabled_events: ['*'] })
@@ -238,7 +238,7 @@ describe('faults of deliveries', () => {
 })
 
 describe('/v1/webhook_endpoints', () => {
-  it('makes, changes, disables and deletes endpoints', async () => {
+  it('creates, updates, disables and deletes endpoints', async () => {
     const { received, url } = await receiver()
     const { simulator, stripe } = await start()
     const made = await stripe.webhookEndpoints.create({ url, enabled_events: ['customer.created'] })
@@ -262,7 +262,7 @@ describe('/v1/webhook_endpoints', () => {
 })
 
 describe('events', () => {
-  it('show the request that caused them, and the object as it was', async () => {
+  it('contain the request that caused them, and the object as of the event', async () => {
     const { simulator } = await start()
     const stripe = sdkFor(simulator)
     const { id } = await stripe.checkout.sessions.create(create)

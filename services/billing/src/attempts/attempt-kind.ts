@@ -3,13 +3,13 @@ import type { BillingContext } from '../config.ts'
 import type { checkoutAttempts, membershipAttempts } from '../schema.ts'
 import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 
-/** What differs between attempts at paying a registration or an order, and attempts at becoming a member. */
+/** What differs between attempts to pay for a registration or an order and attempts to become a member. */
 export interface AttemptKind {
   table: typeof checkoutAttempts | typeof membershipAttempts
-  /** What the caller named the address that the provider may refuse. */
+  /** The request field with the email address, for the error if Stripe rejects it. */
   emailPath: string
-  /** A checkout session as it is now, with all behind it that `apply` needs. */
+  /** Fetches a checkout session with the related objects that `apply` needs. */
   fetch(context: BillingContext, checkoutSessionId: string): Promise<ObservedCheckoutSession>
-  /** Brings the attempt up to what the provider showed of its session. */
+  /** Applies a fetched session to its attempt. */
   apply(tx: Transaction, context: BillingContext, checkoutSession: ObservedCheckoutSession): Promise<void>
 }

@@ -2,12 +2,12 @@ import { and, asc, eq, inArray, isNotNull, lte } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { StripeFailure } from '../stripe/client.ts'
 import { expireCheckoutSession } from '../stripe/checkout-sessions.ts'
-import { nextTry, tryEach } from '../try-each.ts'
+import { nextAttempt, tryEach } from '../try-each.ts'
 import { fulfilCheckoutSession } from './fulfil-checkout-session.ts'
 import type { AttemptKind } from './attempt-kind.ts'
 import { openCheckoutSession } from './open-checkout-session.ts'
 
-/** Closes the payment pages that are to be closed. A failure with one is tried again, later and later. */
+/** Closes the payment pages whose closing was requested. A failed one is retried with backoff. */
 export async function closePages(context: BillingContext, signal: AbortSignal, kind: AttemptKind): Promise<void> {
   const { db, clock, log } = context
   const attempts = kind.table
@@ -19,28 +19,28 @@ export async function closePages(context: BillingContext, signal: AbortSignal, k
     .where(and(isToClose, lte(nextTryAt, clock.now())))
     .orderBy(asc(tries), asc(nextTryAt))
     .limit(100)
-  const putOff = (attempt: { id: string; tries: number }) =>
+  const scheduleRetry = (attempt: { id: string; tries: number }) =>
     db
       .update(attempts)
-      .set(nextTry(context, attempt))
+      .set(nextAttempt(context, attempt))
       .where(and(eq(id, attempt.id), isToClose))
   await tryEach(
     signal,
     due,
     async (attempt) => {
       await closePage(context, kind, attempt.id)
-      await putOff(attempt)
+      await scheduleRetry(attempt)
     },
     async (attempt, error) => {
       log.warn({ err: error, attemptId: attempt.id }, 'a checkout could not be closed yet')
-      await putOff(attempt)
+      await scheduleRetry(attempt)
     },
   )
 }
 
-/** Closes an attempt's session, or learns that it was paid, or is being paid, before it could be closed. */
+/** Closes an attempt's session, or records that it was paid, or is being paid, before it could be closed. */
 export async function closePage(context: BillingContext, kind: AttemptKind, attemptId: string): Promise<void> {
-  // Whether a session was made that somebody could pay is only known once the provider has told.
+  // Only Stripe knows whether a session that can be paid was created.
   if (!(await openCheckoutSession(context, kind, attemptId))) return
   const { id, status, stripeSessionId } = kind.table
   const [attempt] = await context.db.select({ status, stripeSessionId }).from(kind.table).where(eq(id, attemptId))
@@ -48,7 +48,7 @@ export async function closePage(context: BillingContext, kind: AttemptKind, atte
   await closeCheckoutSession(context, kind, attempt.stripeSessionId)
 }
 
-/** Closes an open session, or learns what else has become of it. */
+/** Expires an open session, or applies its current state if it is no longer open. */
 export async function closeCheckoutSession(
   context: BillingContext,
   kind: AttemptKind,

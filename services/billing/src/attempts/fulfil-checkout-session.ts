@@ -3,8 +3,8 @@ import { retryOnStale } from '../stripe/retry-on-stale.ts'
 import type { AttemptKind } from './attempt-kind.ts'
 
 /**
- * Brings an attempt up to what the provider says of its session now. Webhooks, returning parents and the reconcile job
- * all come through here, in any order and any number of times.
+ * Fetches a session and applies it to its attempt. Webhooks, returning parents and the reconcile job all end up here, in any
+ * order and any number of times.
  */
 export async function fulfilCheckoutSession(
   context: BillingContext,

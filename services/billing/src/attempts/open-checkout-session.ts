@@ -6,20 +6,20 @@ import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 import { callStripe, StripeFailure } from '../stripe/client.ts'
 import { observe } from '../stripe/checkout-sessions.ts'
 
-const underWay = new Map<string, Promise<boolean>>()
-const othersDeadlineMs = 8_000
-const othersPollMs = 150
+const inFlight = new Map<string, Promise<boolean>>()
+const otherProcessTimeoutMs = 8_000
+const pollIntervalMs = 150
 
 /**
- * Has the provider make an attempt's session, or tell of the one it made before: always the same parameters under the
- * same key, so that a crash or a time-out in between makes no second one.
- * @returns false where it never can, and the attempt has failed.
+ * Creates an attempt's session at Stripe, or fetches the one created before: always the same parameters under the same
+ * idempotency key, so that a crash or a timeout in between creates no second one.
+ * @returns false if it can never be created: the attempt has failed.
  */
 export function openCheckoutSession(context: BillingContext, kind: AttemptKind, attemptId: string): Promise<boolean> {
-  const known = underWay.get(attemptId)
+  const known = inFlight.get(attemptId)
   if (known) return known
-  const opening = open(context, kind, attemptId).finally(() => underWay.delete(attemptId))
-  underWay.set(attemptId, opening)
+  const opening = open(context, kind, attemptId).finally(() => inFlight.delete(attemptId))
+  inFlight.set(attemptId, opening)
   return opening
 }
 
@@ -43,11 +43,11 @@ async function open(context: BillingContext, kind: AttemptKind, attemptId: strin
     )
   } catch (error) {
     if (!(error instanceof StripeFailure)) throw error
-    if (error.stripeCode === 'idempotency_key_in_use') return outcomeOfOther(context, kind, attemptId, error)
-    // A refusal means that no session was made. A server error that was saved under the key may hide one, but nobody
-    // has its address, so nobody can pay it.
+    if (error.stripeCode === 'idempotency_key_in_use') return waitForOtherProcess(context, kind, attemptId, error)
+    // A rejection means that no session was created. A server error saved under the key may hide one, but nobody has its
+    // URL, so nobody can pay it.
     if (!error.refused && !error.replayed) throw error
-    context.log.warn({ err: error, attemptId }, 'a checkout session could not be made')
+    context.log.warn({ err: error, attemptId }, 'a checkout session could not be created')
     await db
       .update(table)
       .set({ status: 'failed' })
@@ -63,18 +63,18 @@ async function open(context: BillingContext, kind: AttemptKind, attemptId: strin
   return true
 }
 
-/** Another process is asking under the same key right now: what it gets is what this attempt becomes. */
-async function outcomeOfOther(
+/** Another process is using the same idempotency key right now: waits for the outcome that it records. */
+async function waitForOtherProcess(
   context: BillingContext,
   kind: AttemptKind,
   attemptId: string,
   failure: StripeFailure,
 ): Promise<boolean> {
-  const deadline = performance.now() + othersDeadlineMs
+  const deadline = performance.now() + otherProcessTimeoutMs
   while (performance.now() < deadline) {
     const row = await find(context, kind, attemptId)
     if (row?.status !== 'creating') return row?.status !== 'failed'
-    await new Promise((resolve) => setTimeout(resolve, othersPollMs))
+    await new Promise((resolve) => setTimeout(resolve, pollIntervalMs))
   }
   throw failure
 }

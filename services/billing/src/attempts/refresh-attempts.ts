@@ -4,52 +4,57 @@ import { fulfilCheckoutSession } from './fulfil-checkout-session.ts'
 import type { AttemptKind } from './attempt-kind.ts'
 import { StripeFailure } from '../stripe/client.ts'
 
-/** The last part of its addresses: `sync` is what a BFF of the version before calls, which may be running beside this one. */
+/** Last segments of the routes: a BFF of the previous version, which may be running beside this one, calls `sync`. */
 export const refreshNames = ['refresh', 'sync']
 
-const shortestPause = '2 seconds'
-const longestPause = '1 minute'
+const minPause = '2 seconds'
+const maxPause = '1 minute'
 
 /**
- * How many questions of this process for pages that wait are under way at once. The provider answers so many a second, and
- * those who pay come first: where more pages ask than that, they are shown what is known, and told by its webhooks.
+ * Refreshes for waiting pages that this process has in flight at once. Stripe limits requests per second, and payments come
+ * first: beyond this number, pages show the recorded state and are updated by webhooks.
  */
-const maxQuestions = 16
-let questions = 0
+const maxConcurrentRefreshes = 16
+let concurrentRefreshes = 0
 
 /**
- * Asks the provider about an unsettled attempt where that is due, and applies what it says: whoever waits for a payment
- * calls this as often as they like. It is due after 2, 4, 8 … 60 seconds, and two seconds after the last time for a buyer
- * who has just come back from the payment page, before whose webhook perhaps. The attempt's row says when it was asked
- * last, so that one question is asked for all pages and all processes. Where many are asked already, none is.
+ * Fetches unsettled attempts from Stripe if that is due, so that waiting pages can call it at any rate. It is due after 2, 4,
+ * 8 … 60 seconds, and every two seconds for a buyer who has just returned from the payment page, perhaps before the webhook.
+ * The attempt's row holds the time of the last fetch, so that all pages and processes share one. Does nothing while too many
+ * are in flight.
  */
 export async function refreshAttempts(
   context: BillingContext,
   kind: AttemptKind,
-  isMeant: SQL,
+  condition: SQL,
   returned: boolean,
 ): Promise<void> {
-  if (questions >= maxQuestions) return
-  questions += 1
+  if (concurrentRefreshes >= maxConcurrentRefreshes) return
+  concurrentRefreshes += 1
   try {
-    await askWhereDue(context, kind, isMeant, returned)
+    await refreshDue(context, kind, condition, returned)
   } finally {
-    questions -= 1
+    concurrentRefreshes -= 1
   }
 }
 
-async function askWhereDue(context: BillingContext, kind: AttemptKind, isMeant: SQL, returned: boolean): Promise<void> {
+async function refreshDue(
+  context: BillingContext,
+  kind: AttemptKind,
+  condition: SQL,
+  returned: boolean,
+): Promise<void> {
   const attempts = kind.table
   const now = Temporal.Now.instant()
   const age = sql`${attempts.checkedAt} - ${attempts.createdAt}`
-  // As long again as it had been there when it was last asked about, which doubles each time.
-  const pause = sql`least(greatest(${returned ? sql`interval '0'` : age}, ${shortestPause}::interval), ${longestPause}::interval)`
+  // The attempt's age at the last fetch, which doubles the interval each time.
+  const pause = sql`least(greatest(${returned ? sql`interval '0'` : age}, ${minPause}::interval), ${maxPause}::interval)`
   const due = await context.db
     .update(attempts)
     .set({ checkedAt: now })
     .where(
       and(
-        isMeant,
+        condition,
         inArray(attempts.status, ['open', 'processing']),
         isNotNull(attempts.stripeSessionId),
         lte(attempts.checkedAt, sql`${now.toString()}::timestamptz - ${pause}`),
@@ -61,7 +66,7 @@ async function askWhereDue(context: BillingContext, kind: AttemptKind, isMeant: 
     try {
       await fulfilCheckoutSession(context, kind, checkoutSessionId)
     } catch (error) {
-      // What is known is worth showing without the provider.
+      // The recorded state is worth showing without Stripe.
       if (!(error instanceof StripeFailure)) throw error
       context.log.warn({ err: error, attemptId: id }, 'a checkout could not be refreshed')
     }

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { and, eq, inArray } from 'drizzle-orm'
 import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import { refreshAttempts } from '../attempts/refresh-attempts.ts'
-import { cartOf, liveOthers, paidOther } from '../orders/carts.ts'
+import { findCartId, findLiveCartAttempts, findPaidCartOrder } from './carts.ts'
 import type { BillingContext } from '../config.ts'
 import { fetchCheckoutSession } from '../stripe/checkout-sessions.ts'
 import { enqueueRefund } from '../refunds/enqueue-refund.ts'
@@ -19,9 +19,9 @@ import {
   publishCheckoutCreated,
   publishPaymentCompleted,
 } from './publish-outcome.ts'
-import { isLive, lockAttemptOf } from './lock-attempts.ts'
+import { isLive, lockAttempt } from './lock-attempts.ts'
 
-/** Attempts at paying a registration or an order. */
+/** Attempts to pay for a registration or an order. */
 export const purchaseAttemptKind: AttemptKind = {
   table: checkoutAttempts,
   emailPath: 'purchase.email',
@@ -29,42 +29,39 @@ export const purchaseAttemptKind: AttemptKind = {
   apply: applySession,
 }
 
-/** As `refreshAttempts`, of one registration or order. */
+/** `refreshAttempts` for one registration or order. */
 export function refreshCheckout(context: BillingContext, purchaseId: string, returned: boolean): Promise<void> {
   return refreshAttempts(context, purchaseAttemptKind, eq(checkoutAttempts.purchaseId, purchaseId), returned)
 }
 
 /**
- * Brings an attempt up to what the provider showed of its session a moment ago. That may be older than what is
- * known by now; so an attempt only ever moves on, and money that came in counts whatever the attempt has become.
+ * Applies a fetched session to its attempt. The session may be older than the recorded state: so an attempt only ever moves
+ * forward, and a payment counts whatever the attempt's status is by then.
  */
 async function applySession(
   tx: Transaction,
   context: BillingContext,
   checkoutSession: ObservedCheckoutSession,
 ): Promise<void> {
-  const locked = await lockAttemptOf(tx, checkoutSession.attemptId, checkoutSession.checkoutSessionId)
+  const locked = await lockAttempt(tx, checkoutSession.attemptId, checkoutSession.checkoutSessionId)
   if (!locked) {
-    context.log.info(
-      { checkoutSessionId: checkoutSession.checkoutSessionId },
-      'a checkout session that is not ours was left alone',
-    )
+    context.log.info({ checkoutSessionId: checkoutSession.checkoutSessionId }, 'ignored an unknown checkout session')
     return
   }
   const { all } = locked
   const attempt =
     locked.attempt.status === 'creating' ? await markOpen(tx, locked.attempt, checkoutSession) : locked.attempt
-  const verdict = classifyCheckoutSession(checkoutSession, attempt)
-  if (verdict === 'paid' || verdict === 'amount_mismatch') {
-    await recordPayment(tx, context, attempt, all, checkoutSession, verdict)
+  const sessionOutcome = classifyCheckoutSession(checkoutSession, attempt)
+  if (sessionOutcome === 'paid' || sessionOutcome === 'amount_mismatch') {
+    await recordPayment(tx, context, attempt, all, checkoutSession, sessionOutcome)
     return
   }
-  if (verdict === 'processing' && attempt.status === 'open') {
+  if (sessionOutcome === 'processing' && attempt.status === 'open') {
     await update(tx, attempt, { status: 'processing' })
-  } else if (verdict === 'expired' && isLive(attempt)) {
+  } else if (sessionOutcome === 'expired' && isLive(attempt)) {
     await update(tx, attempt, { status: 'expired' })
     await publishCheckoutExpired(tx, attempt)
-  } else if (verdict === 'failed' && isLive(attempt)) {
+  } else if (sessionOutcome === 'failed' && isLive(attempt)) {
     await fail(tx, attempt, checkoutSession.payment?.decline ?? 'The payment did not go through.')
   }
 }
@@ -87,7 +84,7 @@ async function markOpen(tx: Transaction, attempt: Attempt, checkoutSession: Obse
   }
   await update(tx, attempt, opened)
   await publishCheckoutCreated(tx, attempt)
-  if (attempt.closeRequestedAt) await wake(tx, 'close-checkouts')
+  if (attempt.closeRequestedAt) await wakeJob(tx, 'close-checkouts')
   return { ...attempt, ...opened }
 }
 
@@ -102,7 +99,7 @@ async function recordPayment(
   attempt: Attempt,
   all: Attempt[],
   checkoutSession: ObservedCheckoutSession,
-  verdict: 'paid' | 'amount_mismatch',
+  sessionOutcome: 'paid' | 'amount_mismatch',
 ): Promise<void> {
   const { log, clock } = context
   const { payment } = checkoutSession
@@ -117,10 +114,10 @@ async function recordPayment(
   }
   const earlier = await tx.select().from(payments).where(eq(payments.purchaseId, purchaseId))
   if (earlier.some((one) => one.stripePaymentIntentId === payment.intentId)) return
-  const cartId = isOrder(attempt.purchase) ? await cartOf(tx, purchaseId) : undefined
-  const other = cartId === undefined ? undefined : await paidOther(tx, purchaseId, cartId)
+  const cartId = isOrder(attempt.purchase) ? await findCartId(tx, purchaseId) : undefined
+  const other = cartId === undefined ? undefined : await findPaidCartOrder(tx, purchaseId, cartId)
   const isPaid = other !== undefined || earlier.some((one) => one.outcome === 'accepted')
-  const outcome = verdict === 'amount_mismatch' ? verdict : isPaid ? 'duplicate' : 'accepted'
+  const outcome = sessionOutcome === 'amount_mismatch' ? sessionOutcome : isPaid ? 'duplicate' : 'accepted'
   const row = {
     id: randomUUIDv7(),
     attemptId: attempt.id,
@@ -143,13 +140,13 @@ async function recordPayment(
       receiptNumber: row.receiptNumber,
       paidAt: row.paidAt,
     })
-    const others = cartId === undefined ? [] : await liveOthers(tx, purchaseId, cartId)
+    const others = cartId === undefined ? [] : await findLiveCartAttempts(tx, purchaseId, cartId)
     await closeOthers(tx, context, attempt, [...all, ...others])
     return
   }
   log.error(
     { ...ids(attempt), paymentId: row.id, outcome, amount: row.amount, currency: row.currency, agreed: attempt.amount },
-    'a payment is not owed and goes back',
+    'a duplicate or mismatched payment will be refunded',
   )
   await enqueueRefund(tx, context, row, outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch')
   if (attempt.status === 'paid') return
@@ -157,7 +154,7 @@ async function recordPayment(
   else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')
 }
 
-/** Another checkout of a purchase that is paid now must not be paid as well. */
+/** Closes the other checkouts of a purchase that has just been paid, so that it is not paid twice. */
 async function closeOthers(tx: Transaction, { clock }: BillingContext, paid: Attempt, all: Attempt[]): Promise<void> {
   const others = all.filter((attempt) => attempt.id !== paid.id).map((attempt) => attempt.id)
   if (others.length === 0) return
@@ -165,5 +162,5 @@ async function closeOthers(tx: Transaction, { clock }: BillingContext, paid: Att
     .update(checkoutAttempts)
     .set({ closeRequestedAt: clock.now(), tries: 0, nextTryAt: clock.now() })
     .where(and(inArray(checkoutAttempts.id, others), inArray(checkoutAttempts.status, ['creating', 'open'])))
-  await wake(tx, 'close-checkouts')
+  await wakeJob(tx, 'close-checkouts')
 }

@@ -7,20 +7,20 @@ import type { BillingContext } from '../config.ts'
 import { fetchRegistration } from './fetch-registration.ts'
 import { openCheckout } from './open-checkout.ts'
 import { readCheckout } from './read-checkouts.ts'
-import { priceOf } from '../prices/read-prices.ts'
+import { findPrice } from '../prices/read-prices.ts'
 import { purchaseSku, quote } from '../prices/rules.ts'
 import { sessionParameters } from '../stripe/session-parameters.ts'
 import { promotions } from '../schema.ts'
 
 /**
- * The checkout where a registration is paid: the open one, or a new one at the price of the day. One that is open for other
- * terms than those that are agreed to now is closed before. What is already paid is answered as paid.
+ * Returns the checkout of a registration: the open one, the paid one, or a new one at today's price. A checkout that is open
+ * for other terms than those agreed to now is closed first.
  * @throws DomainError registration_not_found, class_not_offered, price_changed, id_reused, upstream_unavailable, or
- * validation_failed where the provider refuses the email.
+ * validation_failed if Stripe rejects the email.
  */
-export async function createCheckout(context: BillingContext, asked: CreateCheckout): Promise<Checkout> {
-  const { agreed } = asked
-  const purchase = await fetchRegistration(context.config, asked.purchase.registrationId)
+export async function createCheckout(context: BillingContext, request: CreateCheckout): Promise<Checkout> {
+  const { agreed } = request
+  const purchase = await fetchRegistration(context.config, request.purchase.registrationId)
   const { registrationId, children, ...of } = purchase
   await openCheckout(context, {
     id: registrationId,
@@ -28,7 +28,7 @@ export async function createCheckout(context: BillingContext, asked: CreateCheck
     ownerId: purchase.ownerId ?? null,
     agreed,
     async offer(tx, now) {
-      const { quoted, terms } = await offerOf(tx, { ...of, children: children.length }, now)
+      const { quoted, terms } = await quoteRegistration(tx, { ...of, children: children.length }, now)
       return {
         purchase,
         terms,
@@ -40,13 +40,13 @@ export async function createCheckout(context: BillingContext, asked: CreateCheck
   return readCheckout(context.db, registrationId)
 }
 
-/** What seats in a class cost today. @throws DomainError class_not_offered */
-export async function offerOf(
+/** Quotes seats in a class at today's price. @throws DomainError class_not_offered */
+export async function quoteRegistration(
   tx: Transaction,
   { classType, startDate, children }: Pick<RegistrationFacts, 'classType' | 'startDate'> & { children: number },
   now: Temporal.Instant,
 ) {
-  const price = await priceOf(tx, purchaseSku({ classType }), now)
+  const price = await findPrice(tx, purchaseSku({ classType }), now)
   if (price === undefined) throw new DomainError('class_not_offered', 'This class is not on sale.')
   const quoted = quote(price, classType, children, await tx.select().from(promotions), now)
   return { quoted, terms: registrationTerms({ classType, startDate, children, ...quoted }) }

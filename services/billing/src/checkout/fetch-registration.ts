@@ -4,34 +4,34 @@ import { DomainError, unavailable } from '@robokids/runtime/errors'
 import { traceHeaders } from '@robokids/runtime/telemetry'
 import type { BillingConfig } from '../config.ts'
 
-/** Enrollment has just answered the caller, so a slower response is not worth waiting for. */
+/** Enrollment has just served the caller, so a slower response is not worth waiting for. */
 const timeoutMs = 3_000
 
 /**
- * Fetches a registration's facts from enrollment. The price follows from its class and children, so those that a caller sends
- * are not believed (docs/adr/0036-what-a-registration-costs.md).
+ * Fetches a registration's facts from enrollment. The price follows from its class and children, so those sent by the caller
+ * are not trusted (docs/adr/0036-what-a-registration-costs.md).
  * @throws DomainError registration_not_found, upstream_unavailable
  */
 export async function fetchRegistration(
   { ENROLLMENT_URL }: Pick<BillingConfig, 'ENROLLMENT_URL'>,
   registrationId: string,
 ): Promise<RegistrationFacts> {
-  let answer: Response
+  let response: Response
   let body: unknown
   try {
-    answer = await fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), {
+    response = await fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), {
       signal: AbortSignal.timeout(timeoutMs),
       headers: traceHeaders(),
     })
-    body = await answer.json()
+    body = await response.json()
   } catch (error) {
     throw unavailable(error)
   }
-  const { data: refusal } = errorBodySchema.safeParse(body)
-  if (refusal?.code === 'registration_not_found') throw new DomainError(refusal.code, refusal.message)
-  if (!answer.ok) throw unavailable(new Error(`enrollment answered ${answer.status}`))
+  const { data: errorBody } = errorBodySchema.safeParse(body)
+  if (errorBody?.code === 'registration_not_found') throw new DomainError(errorBody.code, errorBody.message)
+  if (!response.ok) throw unavailable(new Error(`enrollment responded ${response.status}`))
   const read = registrationFactsSchema.safeParse(body)
   if (read.success && read.data.registrationId === registrationId) return read.data
-  // Without the response, which names a family: this is logged.
-  throw unavailable(new Error('enrollment answered another shape'))
+  // Without the response body, which names a family: this error is logged.
+  throw unavailable(new Error('enrollment responded with an unexpected body'))
 }

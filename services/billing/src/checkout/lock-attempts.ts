@@ -1,23 +1,23 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { asc, eq, or, sql } from 'drizzle-orm'
-import { cartOf } from '../orders/carts.ts'
+import { findCartId } from './carts.ts'
 import { checkoutAttempts, type Attempt } from '../schema.ts'
 
 export const liveStatuses = ['creating', 'open', 'processing']
 
-/** Whether an attempt can be paid, or is being paid. */
+/** Whether an attempt can be paid or is being paid. */
 export function isLive({ status }: Pick<Attempt, 'status'>): boolean {
   return liveStatuses.includes(status)
 }
 
 /**
- * All attempts at one purchase, oldest first, locked: whoever changes one of them holds them all, and with an order's its
- * whole cart.
- * @param cartId of an order that may not be written down yet.
+ * Locks and returns all attempts of a purchase, oldest first. Every writer of an attempt holds this lock; for an order it
+ * covers the whole cart.
+ * @param cartId the cart of an order that may not be inserted yet.
  */
 export async function lockAttempts(tx: Transaction, purchaseId: string, cartId?: string): Promise<Attempt[]> {
-  const names = new Set([purchaseId, cartId ?? (await cartOf(tx, purchaseId))])
-  // In one order, so that no two wait for each other.
+  const names = new Set([purchaseId, cartId ?? (await findCartId(tx, purchaseId))])
+  // Always in the same order, to avoid deadlocks.
   for (const name of [...names].toSorted())
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('purchase'), hashtext(${name}))`)
   const ofPurchase = eq(checkoutAttempts.purchaseId, purchaseId)
@@ -27,12 +27,12 @@ export async function lockAttempts(tx: Transaction, purchaseId: string, cartId?:
     .where(ofPurchase)
     .orderBy(asc(checkoutAttempts.id))
     .for('update')
-  // Read anew: an attempt that whoever held the lock has added is not among the rows that were waited for.
+  // Read again: an attempt inserted by the previous holder of the lock is not among the rows that this waited for.
   return tx.select().from(checkoutAttempts).where(ofPurchase).orderBy(asc(checkoutAttempts.id))
 }
 
-/** The attempt that the provider's metadata names, or that has this session; with all attempts at its purchase locked. */
-export async function lockAttemptOf(
+/** Finds an attempt by the id in Stripe's metadata or by its session, and locks all attempts of its purchase. */
+export async function lockAttempt(
   tx: Transaction,
   attemptId: string | null,
   checkoutSessionId?: string,

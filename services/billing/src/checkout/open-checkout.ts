@@ -3,9 +3,9 @@ import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, eq } from 'drizzle-orm'
-import { agreementOf, requireAgreed } from '../prices/agreements.ts'
-import { liveOthers, paidOther } from '../orders/carts.ts'
-import { closeLive } from './close-checkouts.ts'
+import { toAgreement, requireAgreed } from '../prices/agreements.ts'
+import { findLiveCartAttempts, findPaidCartOrder } from './carts.ts'
+import { closeLiveCheckout } from './close-checkouts.ts'
 import type { BillingContext } from '../config.ts'
 import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
 import { closePage } from '../attempts/close-pages.ts'
@@ -13,15 +13,15 @@ import { isLive, liveStatuses, lockAttempts } from './lock-attempts.ts'
 import { purchaseAttemptKind } from './apply-session.ts'
 import { openCheckoutSession } from '../attempts/open-checkout-session.ts'
 import { isOrder } from '../purchase.ts'
-import { termsOf } from '../orders/rules.ts'
-import { checkoutLifetime } from './rules.ts'
+import { agreedTerms } from './rules.ts'
+import { checkoutLifetime } from '../attempts/rules.ts'
 import { checkoutAttempts, membershipAttempts, payments, type Attempt } from '../schema.ts'
 import { stripeTime } from '../stripe/client.ts'
 
-/** Enough for those that have to be closed before, one that turns out to be over, one that is refused as too old, and a new one. */
+/** Enough to close several checkouts, find one that has ended, have one rejected as too old, and create a new one. */
 const maxRounds = 8
 
-/** What is sold, and for how much, from now on and whatever the price book comes to say. */
+/** What is sold and its price, fixed for the attempt whatever happens to the price book. */
 interface Offer {
   purchase: Attempt['purchase']
   terms: AgreementTerms
@@ -31,38 +31,38 @@ interface Offer {
 export interface Purchase {
   id: string
   kind: 'registration' | 'order'
-  /** The account that it is for; null where nobody was signed in. */
+  /** The signed-in account, or null. */
   ownerId: string | null
-  /** What the page showed; a page of the version before says nothing of that. */
+  /** The terms that the page showed; a page of the previous version sends none. */
   agreed: AgreementTerms | undefined
-  /** Of an order: the cart that it is of. */
+  /** The cart of an order. */
   cartId?: string
-  /** By today's prices. @throws DomainError where it is not sold (any more) */
+  /** Creates the offer at today's prices. @throws DomainError if it is not on sale */
   offer(tx: Transaction, now: Temporal.Instant): Promise<Offer>
-  /** Refuses one more checkout, where there are too many: asked before any other gives way to it. */
+  /** Rejects a new checkout if there are too many; called before any other is closed for it. */
   admit?(tx: Transaction): Promise<void>
-  /** What else is written in the transaction that writes the attempt. */
-  keep?(tx: Transaction): Promise<void>
+  /** Writes further rows in the transaction that inserts the attempt. */
+  save?(tx: Transaction): Promise<void>
 }
 
-/** What is to be done next about a purchase. */
+/** The next step for a purchase. */
 type Next = { do: 'nothing' } | { do: 'close'; attempts: Attempt[] } | { do: 'open'; attempt: Attempt; made: boolean }
 
 /**
- * Sees to it that a purchase has one checkout where it can be paid: the open one as long as the provider says that it is
- * open, else a new one, as agreed today. First comes the judgement, then what it replaces is closed by the provider's own
- * answer, and only then is a new one written down. Does nothing for what is paid, or being paid.
+ * Ensures that a purchase has exactly one open checkout: the existing one while Stripe confirms that it is open, otherwise a
+ * new one. The request is validated first, then the replaced checkouts are closed at Stripe, and only then is a new one
+ * inserted. Does nothing for a purchase that is paid or being paid.
  * @throws DomainError id_reused, price_changed, already_paid, upstream_unavailable, and what `offer` and `admit` throw
  */
 export async function openCheckout(context: BillingContext, purchase: Purchase): Promise<void> {
-  const asked = new Set<string>()
+  const closeAttempted = new Set<string>()
   for (let round = 0; round < maxRounds; round++) {
-    const next = await context.db.transaction((tx) => decide(tx, context, purchase, asked))
+    const next = await context.db.transaction((tx) => decide(tx, context, purchase, closeAttempted))
     if (next.do === 'nothing') return
     if (next.do === 'close') {
       for (const { id } of next.attempts) {
-        await closeLive(context, id)
-        asked.add(id)
+        await closeLiveCheckout(context, id)
+        closeAttempted.add(id)
       }
       continue
     }
@@ -78,10 +78,10 @@ export async function openCheckout(context: BillingContext, purchase: Purchase):
       .where(eq(checkoutAttempts.id, attempt.id))
     if (now && (liveStatuses.includes(now.status) || now.status === 'paid')) return
   }
-  throw unopened()
+  throw checkoutNotOpened()
 }
 
-const unopened = () =>
+const checkoutNotOpened = () =>
   new DomainError('upstream_unavailable', 'The checkout could not be opened. Please try again in a moment.')
 
 async function refreshAttempt(context: BillingContext, attemptId: string): Promise<void> {
@@ -93,11 +93,11 @@ async function decide(
   tx: Transaction,
   context: BillingContext,
   purchase: Purchase,
-  asked: ReadonlySet<string>,
+  closeAttempted: ReadonlySet<string>,
 ): Promise<Next> {
   const { id: purchaseId, agreed, cartId } = purchase
   const attempts = await lockAttempts(tx, purchaseId, cartId)
-  await refuseReused(tx, purchase, attempts)
+  await rejectReusedId(tx, purchase, attempts)
   const [payment] = await tx
     .select({ id: payments.id })
     .from(payments)
@@ -106,27 +106,27 @@ async function decide(
   if (payment || live?.status === 'processing') return { do: 'nothing' }
 
   const offer = agreed || !live ? await purchase.offer(tx, context.clock.now()) : undefined
-  const agreement = offer && agreementOf(offer.terms)
+  const agreement = offer && toAgreement(offer.terms)
   if (agreement) requireAgreed(agreement, agreed, 'price_changed')
 
   if (!live) await purchase.admit?.(tx)
   if (cartId !== undefined) {
-    const reference = await paidOther(tx, purchaseId, cartId)
-    const others = await liveOthers(tx, purchaseId, cartId)
-    const beingPaid = others.find((other) => other.status === 'processing' && asked.has(other.id))
+    const reference = await findPaidCartOrder(tx, purchaseId, cartId)
+    const others = await findLiveCartAttempts(tx, purchaseId, cartId)
+    const beingPaid = others.find((other) => other.status === 'processing' && closeAttempted.has(other.id))
     if (reference !== undefined || beingPaid) throw alreadyPaid(reference ?? beingPaid?.purchaseId)
     if (others.length > 0) return { do: 'close', attempts: others }
   }
 
   if (live) {
-    if (agreement && agreementOf(termsOf(live)).id !== agreement.id) return { do: 'close', attempts: [live] }
+    if (agreement && toAgreement(agreedTerms(live)).id !== agreement.id) return { do: 'close', attempts: [live] }
     if (agreement && !live.agreement)
       await tx.update(checkoutAttempts).set({ agreement }).where(eq(checkoutAttempts.id, live.id))
-    await purchase.keep?.(tx)
+    await purchase.save?.(tx)
     return { do: 'open', attempt: live, made: false }
   }
-  if (!offer) throw unopened()
-  await purchase.keep?.(tx)
+  if (!offer) throw checkoutNotOpened()
+  await purchase.save?.(tx)
   const id = randomUUIDv7()
   const expiresAt = stripeTime(context).add(checkoutLifetime).round({ smallestUnit: 'second', roundingMode: 'floor' })
   const [made] = await tx
@@ -148,21 +148,20 @@ async function decide(
     .onConflictDoNothing()
     .returning()
   if (made) return { do: 'open', attempt: made, made: true }
-  // A process of the version before, which holds no lock on the purchase, was faster.
+  // A process of the previous version, which takes no lock on the purchase, was faster.
   const all = await lockAttempts(tx, purchaseId, cartId)
-  await refuseReused(tx, purchase, all)
+  await rejectReusedId(tx, purchase, all)
   const other = all.find(isLive)
-  if (!other) throw unopened()
+  if (!other) throw checkoutNotOpened()
   return { do: 'open', attempt: other, made: false }
 }
 
 /**
- * An id is of one purchase: a registration's checkout is no order's, and the other way round, and a membership's is neither's.
- * Whoever makes an id up makes another one then.
- * @param attempts all of the id, locked
+ * Rejects an id that already belongs to a purchase of another kind. Ids are made by clients, which can choose another one.
+ * @param attempts all attempts of the id, locked
  * @throws DomainError id_reused
  */
-export async function refuseReused(
+export async function rejectReusedId(
   tx: Transaction,
   { id, kind }: Pick<Purchase, 'id' | 'kind'>,
   attempts: Attempt[],

@@ -4,12 +4,13 @@ import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq, sql } from 'drizzle-orm'
 import { isOrder } from '../purchase.ts'
+import { readOrderBuyer } from '../refunds/read-buyer.ts'
 import { claimOrder } from '../ownership/owners.ts'
 import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 import { orders, type Attempt } from '../schema.ts'
 
-// A registration's seats are held, and let go, by what is told of its checkout. Nothing waits for an order's: it is told of
-// when it is paid.
+// Enrollment holds and releases a registration's seats by the events of its checkout. An order holds nothing, so only its
+// payment is published.
 
 export async function publishCheckoutCreated(tx: Transaction, attempt: Attempt): Promise<void> {
   const { purchase, amount, currency, expiresAt } = attempt
@@ -48,26 +49,17 @@ export async function publishPaymentCompleted(
   { id: attemptId, purchase, amount, currency }: Attempt,
   payment: { paymentId: string; receiptNumber: string; paidAt: Temporal.Instant },
 ): Promise<void> {
-  const fact = { attemptId, amount, currency, ...payment, paidAt: payment.paidAt.toString() }
+  const paymentData = { attemptId, amount, currency, ...payment, paidAt: payment.paidAt.toString() }
   if (!isOrder(purchase)) {
     const { registrationId } = purchase
-    await publish(tx, paymentCompleted, registrationId, { registrationId, ...fact })
+    await publish(tx, paymentCompleted, registrationId, { registrationId, ...paymentData })
     return
   }
   const { orderId, lines } = purchase
-  await publish(tx, orderPaid, orderId, { orderId, lines, ...(await buyerOf(tx, orderId)), ...fact })
+  await publish(tx, orderPaid, orderId, { orderId, lines, ...(await readOrderBuyer(tx, orderId)), ...paymentData })
 }
 
-/** Who bought an order and where it goes to, as far as the payment page was told. */
-export async function buyerOf(tx: Transaction, orderId: string) {
-  const [buyer] = await tx
-    .select({ email: orders.email, shipTo: orders.shipTo })
-    .from(orders)
-    .where(eq(orders.id, orderId))
-  return buyer ?? { email: null, shipTo: null }
-}
-
-/** Keeps what the payment page was told of who bought an order; what is known already stays. */
+/** Records the buyer's data from the payment page on an order; existing values stay. */
 export async function recordBuyer(
   tx: Transaction,
   { purchase }: Attempt,

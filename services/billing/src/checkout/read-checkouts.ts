@@ -1,10 +1,11 @@
-import type { Checkout, Refund } from '@robokids/contracts/billing'
+import type { Checkout } from '@robokids/contracts/billing'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { isOrder } from '../purchase.ts'
+import { presentRefund } from '../refunds/read-refunds.ts'
 import { presentDispute } from '../refunds/record-dispute.ts'
-import { owed, paymentState } from '../refunds/rules.ts'
+import { refundDue, paymentState } from '../refunds/rules.ts'
 import {
   checkoutAttempts,
   disputes,
@@ -15,43 +16,32 @@ import {
   type RefundRow,
 } from '../schema.ts'
 
-export function presentRefund(row: RefundRow): Refund {
-  return {
-    refundId: row.id,
-    stripeRefundId: row.stripeRefundId,
-    amount: row.amount,
-    currency: 'usd',
-    reason: row.reason,
-    status: row.status,
-  }
-}
-
 /**
- * How a payment stands. What was paid beside it, twice or otherwise than agreed, goes back without touching it.
- * @param ofPurchase all refunds and disputes of what it paid for.
+ * The state of an accepted payment. Duplicate and mismatched payments of the same purchase do not affect it.
+ * @param purchaseRefunds all refunds of the purchase.
  */
-function toDisplayStatus(payment: Payment, ofPurchase: RefundRow[], disputesOfPurchase: DisputeRow[]) {
-  const back = ofPurchase.filter(({ paymentId }) => paymentId === payment.id)
+function toDisplayStatus(payment: Payment, purchaseRefunds: RefundRow[], purchaseDisputes: DisputeRow[]) {
+  const back = purchaseRefunds.filter(({ paymentId }) => paymentId === payment.id)
   const state = paymentState(
     payment,
     back,
-    disputesOfPurchase.filter(({ paymentId }) => paymentId === payment.id),
+    purchaseDisputes.filter(({ paymentId }) => paymentId === payment.id),
   )
   return {
     state,
-    // A lost dispute has given the payer the money already.
-    owed: state === 'lost' ? 0 : owed(payment.amount, back),
+    // A lost dispute has returned the money already.
+    owed: state === 'lost' ? 0 : refundDue(payment.amount, back),
     returnedAt: payment.returnedAt?.toString() ?? null,
   }
 }
 
-/** Attempts at paying registrations. An order's id may be given to a registration, and must not give it the order's checkout. */
-export const isOfRegistration = sql`${checkoutAttempts.purchase} ->> 'orderId' is null`
-const isOfOrder = sql`${checkoutAttempts.purchase} ->> 'orderId' is not null`
+/** Matches attempts of registrations: one that reuses an order's id must not get the order's checkout. */
+export const isRegistrationAttempt = sql`${checkoutAttempts.purchase} ->> 'orderId' is null`
+const isOrderAttempt = sql`${checkoutAttempts.purchase} ->> 'orderId' is not null`
 
 /**
- * The checkouts of these registrations or orders, of each the paid attempt or else the newest; none for one that never had
- * any, or whose id belongs to something of another kind.
+ * Returns the checkouts of these registrations or orders: for each the paid attempt, or else the newest. Ids without an
+ * attempt of this kind are left out.
  */
 export async function readCheckouts(
   db: Database | Transaction,
@@ -59,7 +49,7 @@ export async function readCheckouts(
   kind: 'registration' | 'order',
 ): Promise<Checkout[]> {
   if (purchaseIds.length === 0) return []
-  // Together, so that an attempt that is shown as paid is never shown without its payment.
+  // In one statement, so that a paid attempt is never returned without its payment.
   const attempts = await db
     .selectDistinctOn([checkoutAttempts.purchaseId], { attempt: checkoutAttempts, payment: payments })
     .from(checkoutAttempts)
@@ -71,7 +61,9 @@ export async function readCheckouts(
         isNull(payments.membershipId),
       ),
     )
-    .where(and(inArray(checkoutAttempts.purchaseId, purchaseIds), kind === 'order' ? isOfOrder : isOfRegistration))
+    .where(
+      and(inArray(checkoutAttempts.purchaseId, purchaseIds), kind === 'order' ? isOrderAttempt : isRegistrationAttempt),
+    )
     .orderBy(checkoutAttempts.purchaseId, desc(sql`${checkoutAttempts.status} = 'paid'`), desc(checkoutAttempts.id))
   const back = await db
     .select()
@@ -84,12 +76,12 @@ export async function readCheckouts(
     .innerJoin(payments, eq(payments.id, disputes.paymentId))
     .where(inArray(payments.purchaseId, purchaseIds))
 
-  const refundsOf = Map.groupBy(back, (refund) => refund.purchaseId)
-  const disputesOf = Map.groupBy(disputed, ({ purchaseId }) => purchaseId)
+  const refundsByPurchase = Map.groupBy(back, (refund) => refund.purchaseId)
+  const disputesByPurchase = Map.groupBy(disputed, ({ purchaseId }) => purchaseId)
   return attempts.map(({ attempt, payment }) => {
-    const itsRefunds = refundsOf.get(attempt.purchaseId) ?? []
-    const itsDisputes = (disputesOf.get(attempt.purchaseId) ?? []).map(({ dispute }) => dispute)
-    // A class is one line of what the provider was asked for.
+    const purchaseRefunds = refundsByPurchase.get(attempt.purchaseId) ?? []
+    const purchaseDisputes = (disputesByPurchase.get(attempt.purchaseId) ?? []).map(({ dispute }) => dispute)
+    // A class is one line item.
     const [seats] = isOrder(attempt.purchase) ? [] : attempt.parameters.line_items
     return {
       attemptId: attempt.id,
@@ -110,11 +102,11 @@ export async function readCheckouts(
             paidAt: payment.paidAt.toString(),
             amount: payment.amount,
             currency: 'usd' as const,
-            ...toDisplayStatus(payment, itsRefunds, itsDisputes),
+            ...toDisplayStatus(payment, purchaseRefunds, purchaseDisputes),
           }
         : null,
-      refunds: itsRefunds.map(presentRefund),
-      disputes: itsDisputes.map(presentDispute),
+      refunds: purchaseRefunds.map(presentRefund),
+      disputes: purchaseDisputes.map(presentDispute),
       lastDecline: attempt.lastDecline,
     }
   })

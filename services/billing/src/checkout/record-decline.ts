@@ -1,22 +1,22 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { lockAttemptOf } from './lock-attempts.ts'
+import { lockAttempt } from './lock-attempts.ts'
 import { checkoutAttempts } from '../schema.ts'
 import { callStripe, attemptIdOf } from '../stripe/client.ts'
 import { publishPaymentFailed } from './publish-outcome.ts'
 
-/** A payment whose last try was declined, as the provider showed it. */
+/** The last declined charge of a payment, as fetched from Stripe. */
 export interface ObservedDecline {
   attemptId: string | null
-  /** The charge that was declined, or the payment where it came to no charge. */
+  /** The declined charge, or the payment intent if there was no charge. */
   declinedId: string
-  /** On the provider's clock; null where it came to no charge. */
+  /** On Stripe's clock; null if there was no charge. */
   declinedAt: Temporal.Instant | null
-  words: string
+  reason: string
 }
 
-/** Asks what became of a payment; undefined where nothing is declined (any more). */
+/** Fetches the last decline of a payment; undefined if there is none, or if it has succeeded since. */
 export async function fetchDecline(context: BillingContext, intentId: string): Promise<ObservedDecline | undefined> {
   const intent = await callStripe(context, (stripe) =>
     stripe.paymentIntents.retrieve(intentId, { expand: ['latest_charge'] }),
@@ -28,22 +28,22 @@ export async function fetchDecline(context: BillingContext, intentId: string): P
     attemptId: attemptIdOf(intent),
     declinedId: error.charge ?? charge?.id ?? intent.id,
     declinedAt: charge && Temporal.Instant.fromEpochMilliseconds(charge.created * 1000),
-    words: error.message ?? 'The payment did not go through.',
+    reason: error.message ?? 'The payment did not go through.',
   }
 }
 
 /**
- * Remembers why a card was declined, and tells of it while the parent can still try another one. Once the attempt is
- * paid, a decline is old news.
+ * Records why a card was declined, and publishes it while the parent can still try another one. A decline of a paid attempt
+ * is ignored.
  */
 export async function recordDecline(
   tx: Transaction,
   { log }: BillingContext,
-  { attemptId, declinedId, declinedAt, words }: ObservedDecline,
+  { attemptId, declinedId, declinedAt, reason }: ObservedDecline,
 ): Promise<void> {
-  const attempt = (await lockAttemptOf(tx, attemptId))?.attempt
+  const attempt = (await lockAttempt(tx, attemptId))?.attempt
   if (!attempt) {
-    log.info({ declinedId }, 'a declined payment that is not ours was left alone')
+    log.info({ declinedId }, 'ignored a declined payment of an unknown attempt')
     return
   }
   if (attempt.status === 'paid' || attempt.lastDeclinedId === declinedId) return
@@ -51,7 +51,7 @@ export async function recordDecline(
   if (declinedAt && lastDeclinedAt && Temporal.Instant.compare(declinedAt, lastDeclinedAt) < 0) return
   await tx
     .update(checkoutAttempts)
-    .set({ lastDecline: words, lastDeclinedId: declinedId, lastDeclinedAt: declinedAt ?? lastDeclinedAt })
+    .set({ lastDecline: reason, lastDeclinedId: declinedId, lastDeclinedAt: declinedAt ?? lastDeclinedAt })
     .where(eq(checkoutAttempts.id, attempt.id))
-  if (attempt.status === 'open') await publishPaymentFailed(tx, attempt, { final: false, reason: words })
+  if (attempt.status === 'open') await publishPaymentFailed(tx, attempt, { final: false, reason })
 }

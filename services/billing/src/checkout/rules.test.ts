@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { classifyCheckoutSession } from './rules.ts'
 import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 
-describe('classifySession', () => {
+describe('classifyCheckoutSession', () => {
   const paid: ObservedCheckoutSession = {
     checkoutSessionId: 'cs_1',
     attemptId: null,
@@ -19,7 +19,7 @@ describe('classifySession', () => {
   }
   const agreed = { amount: 40_000, currency: 'usd' as const }
 
-  it('takes for paid only exactly what was agreed', () => {
+  it('classifies a session as paid only for exactly the agreed amount', () => {
     expect(classifyCheckoutSession(paid, agreed)).toBe('paid')
     for (const other of [
       { amount: 39_999 },
@@ -35,7 +35,7 @@ describe('classifySession', () => {
     )
   })
 
-  it('does not take complete for paid', () => {
+  it('does not classify a complete session as paid before its payment has succeeded', () => {
     const unpaid = (status: string): ObservedCheckoutSession => ({
       ...paid,
       paymentStatus: 'unpaid',

@@ -1,13 +1,12 @@
+import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { Money } from '@robokids/contracts/fields'
-import { paymentPageMinutes } from '@robokids/contracts/seat-hold'
+import { orderTerms, registrationTerms } from '@robokids/contracts/offers'
+import type { CheckoutSessionOutcome } from '../attempts/rules.ts'
+import { isOrder } from '../purchase.ts'
+import type { Attempt } from '../schema.ts'
 import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 
-/** Stripe wants a session to live at least 30 minutes from when the request arrives. */
-export const checkoutLifetime = Temporal.Duration.from({ minutes: paymentPageMinutes })
-
-export type CheckoutSessionOutcome = 'open' | 'processing' | 'paid' | 'amount_mismatch' | 'failed' | 'expired'
-
-/** What a session says about its attempt. Money counts as paid only if it is exactly what was asked for. */
+/** Classifies a session for its attempt. It counts as paid only if amount and currency are exactly the agreed ones. */
 export function classifyCheckoutSession(
   checkoutSession: ObservedCheckoutSession,
   attempt: Money,
@@ -19,11 +18,31 @@ export function classifyCheckoutSession(
       checkoutSession.payment?.status === 'requires_payment_method' || checkoutSession.payment?.status === 'canceled'
     return over ? 'failed' : 'processing'
   }
-  const asAgreed =
+  const matchesPrice =
     checkoutSession.paymentStatus === 'paid' &&
     checkoutSession.payment !== null &&
     checkoutSession.mode === 'payment' &&
     checkoutSession.amount === attempt.amount &&
     checkoutSession.currency === attempt.currency
-  return asAgreed ? 'paid' : 'amount_mismatch'
+  return matchesPrice ? 'paid' : 'amount_mismatch'
+}
+
+/** The terms that were agreed to for an attempt. */
+export function agreedTerms({
+  agreement,
+  purchase,
+  parameters,
+}: Pick<Attempt, 'agreement' | 'purchase' | 'parameters'>): AgreementTerms {
+  if (agreement) return agreement.terms
+  if (isOrder(purchase)) return orderTerms(purchase.lines)
+  const { classType, startDate, children } = purchase
+  // A class is one line item.
+  const [seats] = parameters.line_items
+  return registrationTerms({
+    classType,
+    startDate,
+    children: children.length,
+    siblingJoinsFree: (seats?.quantity ?? children.length) < children.length,
+    unitAmount: seats?.price_data.unit_amount ?? 0,
+  })
 }

@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { receiptNumber } from './rules.ts'
 import { counters } from '../schema.ts'
 
-/** The counter's row stays locked until this transaction ends; one that fails takes its number back with it. */
+/** The counter's row stays locked until the transaction ends, and a rollback returns the number: there are no gaps. */
 export async function nextReceiptNumber(tx: Transaction): Promise<string> {
   const [counter] = await tx
     .update(counters)

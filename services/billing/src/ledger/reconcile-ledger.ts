@@ -5,8 +5,7 @@ import type { BillingContext } from '../config.ts'
 import { listBalance, recordBalance, ledgerStart } from './record-balance.ts'
 import { disputes, ledgerEntries, ledgerTransactions, payments, refunds } from '../schema.ts'
 
-/** More lines than anybody reads. */
-const mostLines = 1_000
+const maxLines = 1_000
 
 const money = (cents: number) =>
   cents < 0 ? `−${formatMoney({ amount: -cents, currency: 'usd' })}` : formatMoney({ amount: cents, currency: 'usd' })
@@ -14,10 +13,10 @@ const money = (cents: number) =>
 const at = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
 
 /**
- * Catches up with the provider's list, then holds three things beside each other: that list, the ledger, and what this
- * service knows of payments, refunds and disputes. The first two must agree in each transaction, the last two in each payment.
- * @param since leaves out what was before; by default, all of the books are gone through.
- * @param signal aborts where nobody waits for it any more.
+ * Records new balance transactions, then compares Stripe's list, the ledger, and this service's payments, refunds and
+ * disputes. Stripe and the ledger must agree per transaction, the ledger and the service per payment.
+ * @param since start of the comparison; by default the start of the ledger.
+ * @param signal aborts when the client disconnects.
  */
 export async function reconcileLedger(
   context: BillingContext,
@@ -32,11 +31,11 @@ export async function reconcileLedger(
   let difference = 0
   const disagreements: string[] = []
   const disagree = (line: string) => {
-    if (disagreements.length < mostLines) disagreements.push(line)
+    if (disagreements.length < maxLines) disagreements.push(line)
   }
 
   const [newest] = await db.select({ at: max(ledgerTransactions.occurredAt) }).from(ledgerTransactions)
-  // What is entered from now on is not asked for.
+  // Transactions recorded from now on are not compared.
   let before = newest?.at?.add({ seconds: 1 })
   const pages = begin === undefined ? [] : listBalance(context, begin, signal)
   for await (const { from, transactions } of pages) {
@@ -78,12 +77,12 @@ export async function reconcileLedger(
     ledger,
     difference,
     disagreements,
-    unexplained: await unexplained(context, since),
+    unexplained: await findUnexplained(context, since),
     accounts: Object.fromEntries(accounts.map(({ account, amount }) => [account, amount])),
   }
 }
 
-/** What the ledger has between two moments, and of these transactions, with what each did to the provider's balance. */
+/** Returns the ledger's transactions between two instants, and those with these ids, each with its effect on Stripe's balance. */
 async function recordedBetween(
   { db }: BillingContext,
   start: Temporal.Instant | undefined,
@@ -100,15 +99,15 @@ async function recordedBetween(
   return new Map(rows.map((row) => [row.id, { type: row.type, amount: row.amount ?? 0 }]))
 }
 
-/** Payments whose money in the ledger is not what this service recorded for them, in either direction. */
-async function unexplained({ db }: BillingContext, since: Temporal.Instant | undefined): Promise<string[]> {
+/** Payments whose amounts in the ledger differ from those recorded by this service. */
+async function findUnexplained({ db }: BillingContext, since: Temporal.Instant | undefined): Promise<string[]> {
   const from = since?.toString() ?? '-infinity'
   const nameless = await db.execute<{ id: string; type: string }>(sql`
     select id, type from ${ledgerTransactions} as booked
     where stripe_payment_intent_id is null and occurred_at >= ${from} and exists (
       select from ${ledgerEntries} where transaction_id = booked.id and account in ('sales', 'refunds', 'disputes'))
-    order by occurred_at, id limit ${mostLines}`)
-  // What moved since then, with all that moved for the same payments before.
+    order by occurred_at, id limit ${maxLines}`)
+  // Payments with transactions since then, each compared over its whole history.
   const unlike = await db.execute<{
     intent: string
     paid: number | null
@@ -145,7 +144,7 @@ async function unexplained({ db }: BillingContext, since: Temporal.Instant | und
     )
     select intent, paid, given, sales, refunds, disputed from compared
     where case when paid is null then has_moved else sales <> paid or refunds <> given or disputed end
-    order by paid is null, paid_at, intent limit ${mostLines}`)
+    order by paid is null, paid_at, intent limit ${maxLines}`)
   return [
     ...nameless.rows.map(({ id, type }) => `${id} (${type}) names no payment`),
     ...unlike.rows.flatMap(({ intent, disputed, ...cents }) => {

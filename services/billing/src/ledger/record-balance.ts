@@ -1,30 +1,30 @@
 import { eq, inArray, max, min } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
-import { ledgerEntriesOf } from './rules.ts'
+import { toLedgerEntries } from './rules.ts'
 import { checkoutAttempts, cursors, ledgerEntries, ledgerTransactions, membershipAttempts } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
 
 const cursorName = 'stripe_balance'
-/** They become visible out of order: those of the last hours are listed again. */
+/** Transactions become visible out of order: those of the last hours are listed again. */
 const overlapSeconds = 6 * 3600
 
-/** Balance transactions, all that there are between two seconds. */
+/** All balance transactions between two seconds. */
 export interface BalancePage {
-  /** The first of those seconds; null on the last page, which has all that is left. The page before tells the other end. */
+  /** The first of those seconds; null on the last page, which has the rest. The previous page's `from` is the other end. */
   from: number | null
   transactions: Stripe.BalanceTransaction[]
 }
 
-/** The balance transactions since a second, newest first. Ends early once `signal` aborts. */
+/** Lists the balance transactions since a second, newest first. Ends early once `signal` aborts. */
 export async function* listBalance(
   context: BillingContext,
   since: number,
   signal: AbortSignal,
 ): AsyncGenerator<BalancePage> {
   let after: string | undefined
-  /** Those of the last page's last second, of which the next page may have more. */
-  let begun: Stripe.BalanceTransaction[] = []
+  /** Transactions of the last page's last second, of which the next page may have more. */
+  let carriedOver: Stripe.BalanceTransaction[] = []
   while (!signal.aborted) {
     const { data, has_more } = await callStripe(context, (stripe) =>
       stripe.balanceTransactions.list({
@@ -34,19 +34,19 @@ export async function* listBalance(
         ...(after === undefined ? {} : { starting_after: after }),
       }),
     )
-    const listed = [...begun, ...data]
+    const listed = [...carriedOver, ...data]
     const last = data.at(-1)
     if (!has_more || !last) {
       yield { from: null, transactions: listed }
       return
     }
-    begun = listed.filter(({ created }) => created === last.created)
+    carriedOver = listed.filter(({ created }) => created === last.created)
     yield { from: last.created + 1, transactions: listed.filter(({ created }) => created !== last.created) }
     after = last.id
   }
 }
 
-/** The second from which on something can be about us; undefined where nothing was ever sold. */
+/** The earliest second with transactions of ours; undefined if there never was an attempt. */
 export async function ledgerStart({ db }: BillingContext): Promise<number | undefined> {
   const firsts = await Promise.all([
     db.select({ at: min(checkoutAttempts.createdAt) }).from(checkoutAttempts),
@@ -56,14 +56,15 @@ export async function ledgerStart({ db }: BillingContext): Promise<number | unde
   return oldest === undefined ? undefined : Math.floor(oldest / 1000) - overlapSeconds
 }
 
-/** Enters into the ledger what the provider says has moved money, each of its transactions once. */
+/** Records Stripe's balance transactions in the ledger, each once. */
 export async function recordBalance(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db } = context
   const [cursor] = await db.select().from(cursors).where(eq(cursors.name, cursorName))
   const since = cursor ? cursor.position - overlapSeconds : await ledgerStart(context)
   if (since === undefined) return
-  for await (const { transactions } of listBalance(context, since, signal)) await enter(context, transactions)
-  // The newest come first: what is left out now lies behind them, and is listed again from where the cursor was.
+  for await (const { transactions } of listBalance(context, since, signal))
+    await insertTransactions(context, transactions)
+  // The newest come first: if aborted, the older ones are listed again from the old cursor.
   if (signal.aborted) return
   const [newest] = await db.select({ at: max(ledgerTransactions.occurredAt) }).from(ledgerTransactions)
   if (!newest?.at) return
@@ -74,7 +75,7 @@ export async function recordBalance(context: BillingContext, signal: AbortSignal
     .onConflictDoUpdate({ target: cursors.name, set: { position } })
 }
 
-async function enter({ db, clock }: BillingContext, listed: Stripe.BalanceTransaction[]): Promise<void> {
+async function insertTransactions({ db, clock }: BillingContext, listed: Stripe.BalanceTransaction[]): Promise<void> {
   const known = await db
     .select({ id: ledgerTransactions.id })
     .from(ledgerTransactions)
@@ -95,7 +96,7 @@ async function enter({ db, clock }: BillingContext, listed: Stripe.BalanceTransa
           id,
           type,
           source: idOf(transaction.source),
-          stripePaymentIntentId: intentOf(transaction.source),
+          stripePaymentIntentId: readPaymentIntentId(transaction.source),
           currency,
           occurredAt: Temporal.Instant.fromEpochMilliseconds(created * 1000),
           recordedAt: clock.now().round('millisecond'),
@@ -103,7 +104,7 @@ async function enter({ db, clock }: BillingContext, listed: Stripe.BalanceTransa
         .onConflictDoNothing()
         .returning({ id: ledgerTransactions.id })
       if (inserted.length === 0) return
-      const entries = [...ledgerEntriesOf(transaction)].map(([account, amount]) => ({
+      const entries = [...toLedgerEntries(transaction)].map(([account, amount]) => ({
         transactionId: id,
         account,
         amount,
@@ -113,8 +114,8 @@ async function enter({ db, clock }: BillingContext, listed: Stripe.BalanceTransa
   }
 }
 
-/** The payment that a charge, refund or dispute is about. */
-function intentOf(source: Stripe.BalanceTransaction['source']): string | null {
+/** The payment of a charge, refund or dispute. */
+function readPaymentIntentId(source: Stripe.BalanceTransaction['source']): string | null {
   if (typeof source === 'string' || source === null) return null
   return 'payment_intent' in source ? idOf(source.payment_intent) : null
 }

@@ -1,8 +1,8 @@
-/** The accounts of the ledger: what the provider holds for us and where it came from, or went. */
+/** The accounts of the ledger: Stripe's balance, and its sources and uses. */
 export type Account = 'stripe_balance' | 'bank' | 'sales' | 'refunds' | 'disputes' | 'fees' | 'adjustments'
 
-/** Entries of one of the provider's balance transactions: cents by account, debits positive, adding up to nothing. */
-export function ledgerEntriesOf(transaction: { type: string; amount: number; fee: number }): Map<Account, number> {
+/** The double entry of one of Stripe's balance transactions: cents per account, debits positive, with a sum of zero. */
+export function toLedgerEntries(transaction: { type: string; amount: number; fee: number }): Map<Account, number> {
   const { type, amount, fee } = transaction
   const counter: Record<string, Account> = {
     charge: 'sales',
@@ -20,13 +20,13 @@ export function ledgerEntriesOf(transaction: { type: string; amount: number; fee
   const add = (account: Account, cents: number) => entries.set(account, (entries.get(account) ?? 0) + cents)
   add('stripe_balance', amount - fee)
   add('fees', fee)
-  // The provider calls a dispute's money an adjustment.
+  // Stripe books disputes as adjustments.
   add(counter[type] ?? (type === 'adjustment' ? 'disputes' : 'adjustments'), -amount)
   if (entries.get('fees') === 0 && type !== 'stripe_fee') entries.delete('fees')
   return entries
 }
 
-/** The next number of the receipts: `RK-000001`. */
+/** Formats a receipt number: `RK-000001`. */
 export function receiptNumber(count: number): string {
   return `RK-${String(count).padStart(6, '0')}`
 }

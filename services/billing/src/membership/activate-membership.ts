@@ -4,19 +4,20 @@ import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membershi
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq, or } from 'drizzle-orm'
-import { applyMembership, requestEnd } from './apply-membership.ts'
+import { applyMembership } from './apply-membership.ts'
+import { requestMembershipEnd } from '../ownership/request-membership-end.ts'
 import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import type { BillingContext } from '../config.ts'
 import { fetchWholeCheckoutSession } from '../stripe/subscriptions.ts'
 import { StaleObservation } from '../stripe/retry-on-stale.ts'
 import type { Ownership } from '../ownership/rules.ts'
-import { lockMember, originOf, ownershipColumns, runningMembership } from '../ownership/owners.ts'
-import { factsOf } from './membership-facts.ts'
+import { lockMember, toOrigin, ownershipColumns, findRunningMembership } from '../ownership/owners.ts'
+import { toMembershipFacts } from '../membership-facts.ts'
 import { classifyMembershipSession } from './rules.ts'
 import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 import { membershipAttempts, membershipConsents, memberships, type MembershipAttempt } from '../schema.ts'
 
-async function lockAttemptOf(
+async function lockMembershipAttempt(
   tx: Transaction,
   checkoutSession: ObservedCheckoutSession,
 ): Promise<{ attempt: MembershipAttempt; ownership: Ownership } | undefined> {
@@ -27,12 +28,12 @@ async function lockAttemptOf(
   )
   const [found] = await tx.select().from(membershipAttempts).where(condition)
   if (!found) return undefined
-  const ownership = await lockMember(tx, originOf(found))
+  const ownership = await lockMember(tx, toOrigin(found))
   const [attempt] = await tx.select().from(membershipAttempts).where(eq(membershipAttempts.id, found.id))
   return attempt && { attempt, ownership }
 }
 
-/** Attempts at becoming a member. */
+/** Attempts to become a member. */
 export const membershipAttemptKind: AttemptKind = {
   table: membershipAttempts,
   emailPath: 'email',
@@ -41,7 +42,8 @@ export const membershipAttemptKind: AttemptKind = {
 }
 
 /**
- * Brings a membership's attempt up to what the provider showed of its session. What was shown may be old: an attempt only moves on, and what was paid begins a membership whatever the attempt has become.
+ * Applies a fetched session to its attempt. The session may be older than the recorded state: so an attempt only ever moves
+ * forward, and a payment starts a membership whatever the attempt's status is by then.
  */
 async function applySession(
   tx: Transaction,
@@ -49,12 +51,9 @@ async function applySession(
   checkoutSession: ObservedCheckoutSession,
 ): Promise<void> {
   const { log } = context
-  const locked = await lockAttemptOf(tx, checkoutSession)
+  const locked = await lockMembershipAttempt(tx, checkoutSession)
   if (!locked) {
-    log.info(
-      { checkoutSessionId: checkoutSession.checkoutSessionId },
-      'a checkout session that is not ours was left alone',
-    )
+    log.info({ checkoutSessionId: checkoutSession.checkoutSessionId }, 'ignored an unknown checkout session')
     return
   }
   const { attempt, ownership } = locked
@@ -65,20 +64,20 @@ async function applySession(
   if (attempt.status === 'creating') await update({ status: 'open', ...opened })
   const isLive = ['creating', 'open', 'processing'].includes(attempt.status)
 
-  const verdict = classifyMembershipSession(checkoutSession, attempt)
-  if (verdict === 'paid' || verdict === 'amount_mismatch') {
-    await activate(tx, context, attempt, ownership, checkoutSession, verdict)
-  } else if (verdict !== 'open' && isLive) {
-    await update({ status: verdict })
-    if (verdict === 'processing') return
+  const sessionOutcome = classifyMembershipSession(checkoutSession, attempt)
+  if (sessionOutcome === 'paid' || sessionOutcome === 'amount_mismatch') {
+    await activate(tx, context, attempt, ownership, checkoutSession, sessionOutcome)
+  } else if (sessionOutcome !== 'open' && isLive) {
+    await update({ status: sessionOutcome })
+    if (sessionOutcome === 'processing') return
     const { id: attemptId, email, classDate } = attempt
     await publish(tx, membershipCheckoutExpired, attemptId, { attemptId, email, classDate })
   }
 }
 
 /**
- * A membership is paid: it begins, unless its account or address has one already or another price was paid. Then it is
- * ended at the provider, and what was paid goes back. It is not renewed where its account is gone by now.
+ * Starts a paid membership. One whose account or address has a membership already, or with another price, is ended at Stripe
+ * and refunded instead. It is not renewed if its account has been deleted or disabled.
  */
 async function activate(
   tx: Transaction,
@@ -86,15 +85,15 @@ async function activate(
   attempt: MembershipAttempt,
   ownership: Ownership,
   { subscription, checkoutSessionId, amount: paid, termsAccepted }: ObservedCheckoutSession,
-  verdict: 'paid' | 'amount_mismatch',
+  sessionOutcome: 'paid' | 'amount_mismatch',
 ): Promise<void> {
   const { clock, log } = context
-  // Where the answer named the subscription only, the next look is at all of it.
+  // The response contained the subscription's id only: the next fetch has all of it.
   if (!subscription?.observed) return
   const { id: attemptId, plan, classDate, familyTimeZone, amount, currency } = attempt
   const { subscriptionId, customerId, observed } = subscription
-  const isDuplicate = (await runningMembership(tx, ownership)) !== undefined
-  const status = verdict === 'amount_mismatch' ? 'mismatch' : isDuplicate ? 'duplicate' : 'active'
+  const isDuplicate = (await findRunningMembership(tx, ownership)) !== undefined
+  const status = sessionOutcome === 'amount_mismatch' ? 'mismatch' : isDuplicate ? 'duplicate' : 'active'
   const activatedAt = subscription.startedAt ?? clock.now().round('second')
   const [known] = await tx
     .select({ id: memberships.attemptId })
@@ -121,7 +120,7 @@ async function activate(
     })
     .returning()
   if (!membership) throw new Error('The membership was not written.')
-  if (termsAccepted) await keepConsentOfPage(tx, attempt, checkoutSessionId, activatedAt)
+  if (termsAccepted) await recordPageConsent(tx, attempt, checkoutSessionId, activatedAt)
   await tx
     .update(membershipAttempts)
     .set({ status: status === 'mismatch' ? 'failed' : 'paid' })
@@ -129,16 +128,16 @@ async function activate(
   if (status !== 'active') {
     log.error(
       { attemptId, subscriptionId, customerId, checkoutSessionId, status, paid, agreed: amount },
-      'a membership that is not owed was paid: it ends and its money goes back',
+      'a duplicate or mismatched membership was paid: it will be ended and refunded',
     )
-    await requestEnd(tx, context, attemptId, 'now')
+    await requestMembershipEnd(tx, context, attemptId, 'now')
     await applyMembership(tx, context, observed)
     return
   }
-  if (ownership.accountEndedAt !== null) await requestEnd(tx, context, attemptId, 'at_period_end')
+  if (ownership.accountEndedAt !== null) await requestMembershipEnd(tx, context, attemptId, 'at_period_end')
   await applyMembership(tx, context, observed, (receiptNumber) =>
     publish(tx, subscriptionActivated, attemptId, {
-      ...factsOf(membership),
+      ...toMembershipFacts(membership),
       classDate,
       subscriptionId,
       customerId,
@@ -150,8 +149,8 @@ async function activate(
   )
 }
 
-/** The terms that the payment page showed were agreed to there: its session proves it. */
-async function keepConsentOfPage(
+/** Records the consent given on the payment page, which the session proves. */
+async function recordPageConsent(
   tx: Transaction,
   { id: attemptId, plan, amount, currency, parameters }: MembershipAttempt,
   stripeSessionId: string,

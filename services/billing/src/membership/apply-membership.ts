@@ -7,21 +7,21 @@ import {
   subscriptionResumed,
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { fetchMembership } from '../stripe/subscriptions.ts'
 import { StaleObservation, retryOnStale } from '../stripe/retry-on-stale.ts'
 import type { ObservedInvoice, ObservedMembership } from '../stripe/observed.ts'
-import { factsOf } from './membership-facts.ts'
+import { toMembershipFacts } from '../membership-facts.ts'
 import { nextReceiptNumber } from '../ledger/receipt-numbers.ts'
 import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { hasEnded, diffMembership } from './rules.ts'
 import { membershipInvoices, memberships, payments, type Membership } from '../schema.ts'
 import { StripeFailure } from '../stripe/client.ts'
 
-/** Brings a membership up to what the provider says of its subscription now. */
+/** Fetches a subscription and applies it to its membership. */
 export async function refreshMembership(context: BillingContext, subscriptionId: string): Promise<void> {
   await retryOnStale(async () => {
     try {
@@ -43,7 +43,7 @@ async function lock(tx: Transaction, subscriptionId: string): Promise<Membership
   return membership
 }
 
-/** What the provider does not have (any more) runs no longer. */
+/** Ends a membership whose subscription Stripe does not have. */
 async function endMissing(tx: Transaction, { clock }: BillingContext, subscriptionId: string): Promise<void> {
   const membership = await lock(tx, subscriptionId)
   if (!membership) return
@@ -64,30 +64,30 @@ async function endMissing(tx: Transaction, { clock }: BillingContext, subscripti
     })
     .where(ofMembership)
   await publish(tx, subscriptionEnded, membership.attemptId, {
-    ...factsOf(membership),
+    ...toMembershipFacts(membership),
     endedAt: endedAt.toString(),
     reason: 'cancelled',
   })
 }
 
 /**
- * As `refreshMembership`, with a subscription as the provider showed it a moment ago.
- * @param tellBegun of one that is new, before all else that has become of it; with the receipt number of its first payment.
- * @throws StaleObservation where something was learnt since it was asked after.
+ * Applies a fetched subscription to its membership.
+ * @param publishActivated publishes a new membership, with the receipt number of its first payment, before any other change.
+ * @throws StaleObservation if the membership has changed since the fetch began.
  */
 export async function applyMembership(
   tx: Transaction,
   context: BillingContext,
   observed: ObservedMembership,
-  tellBegun?: (receiptNumber: string | null) => Promise<void>,
+  publishActivated?: (receiptNumber: string | null) => Promise<void>,
 ): Promise<void> {
   const membership = await lock(tx, observed.subscriptionId)
   if (!membership) {
     if (observed.version !== null) throw new StaleObservation(observed.subscriptionId)
-    context.log.info({ subscriptionId: observed.subscriptionId }, 'a subscription that is not ours was left alone')
+    context.log.info({ subscriptionId: observed.subscriptionId }, 'ignored an unknown subscription')
     return
   }
-  // Stale: a fetch that began later has been applied already, and has seen whatever this one was made for.
+  // Stale: a fetch that began later has been applied already, and includes what caused this one.
   if (observed.fetchNumber < membership.fetchNumber) return
   if (membership.version !== (observed.version ?? 0)) throw new StaleObservation(observed.subscriptionId)
 
@@ -96,8 +96,8 @@ export async function applyMembership(
   const { endRequest } = membership
   const willEnd = isOver || observed.cancelAt !== null
   const requestMet = isOver || (endRequest === 'at_period_end' && willEnd)
-  // Of what is not renewed nothing is charged any more, however its end came about.
-  const isOwed = willEnd && observed.openInvoices.length > 0
+  // Nothing more is collected from a membership that will end, for whatever reason.
+  const mustVoidInvoices = willEnd && observed.openInvoices.length > 0
   const changes = {
     version: membership.version + 1,
     fetchNumber: observed.fetchNumber,
@@ -113,7 +113,7 @@ export async function applyMembership(
     nextAmount: observed.next?.amount ?? null,
     card: observed.card,
     unpaid: isOver ? null : observed.unpaid,
-    ...(isOwed
+    ...(mustVoidInvoices
       ? { endRequest: endRequest ?? (isOver ? ('now' as const) : ('at_period_end' as const)) }
       : requestMet
         ? { endRequest: null }
@@ -121,34 +121,34 @@ export async function applyMembership(
     ...(isOver && membership.status === 'active' ? { status: 'ended' as const } : {}),
   }
   await tx.update(memberships).set(changes).where(eq(memberships.attemptId, membership.attemptId))
-  if (isOwed && endRequest === null) await wake(tx, 'end-memberships')
-  await tellBegun?.(recorded.find(({ reason }) => reason === 'first')?.receiptNumber ?? null)
-  await tellRenewals(tx, membership, recorded)
-  if (membership.status === 'active') await tell(tx, membership, observed)
+  if (mustVoidInvoices && endRequest === null) await wakeJob(tx, 'end-memberships')
+  await publishActivated?.(recorded.find(({ reason }) => reason === 'first')?.receiptNumber ?? null)
+  await publishRenewals(tx, membership, recorded)
+  if (membership.status === 'active') await publishChanges(tx, membership, observed)
 }
 
-async function tell(tx: Transaction, before: Membership, observed: ObservedMembership): Promise<void> {
+async function publishChanges(tx: Transaction, before: Membership, observed: ObservedMembership): Promise<void> {
   const { attemptId } = before
-  const facts = factsOf({ ...before, plan: observed.plan, amount: observed.amount })
-  for (const news of diffMembership(before, observed)) {
-    switch (news.kind) {
+  const facts = toMembershipFacts({ ...before, plan: observed.plan, amount: observed.amount })
+  for (const change of diffMembership(before, observed)) {
+    switch (change.kind) {
       case 'switched':
         await publish(tx, subscriptionSwitched, attemptId, {
           ...facts,
-          plan: news.plan,
-          amount: news.amount,
-          previousPlan: news.previousPlan,
-          from: news.from.toString(),
+          plan: change.plan,
+          amount: change.amount,
+          previousPlan: change.previousPlan,
+          from: change.from.toString(),
         })
         break
       case 'cancelled':
-        await publish(tx, subscriptionCancelled, attemptId, { ...facts, endsAt: news.endsAt.toString() })
+        await publish(tx, subscriptionCancelled, attemptId, { ...facts, endsAt: change.endsAt.toString() })
         break
       case 'resumed':
         await publish(tx, subscriptionResumed, attemptId, { ...facts, renewsAt: observed.paidUntil.toString() })
         break
       case 'past_due': {
-        const { invoiceId, amount: amountDue, attempts: attempt, nextTryAt, confirmUrl = null } = news.unpaid
+        const { invoiceId, amount: amountDue, attempts: attempt, nextTryAt, confirmUrl = null } = change.unpaid
         const payment = { invoiceId, amountDue, attempt, nextTryAt, confirmUrl }
         await publish(tx, subscriptionPastDue, attemptId, { ...facts, ...payment })
         break
@@ -156,7 +156,7 @@ async function tell(tx: Transaction, before: Membership, observed: ObservedMembe
       case 'ended':
         await publish(tx, subscriptionEnded, attemptId, {
           ...facts,
-          endedAt: news.endedAt.toString(),
+          endedAt: change.endedAt.toString(),
           reason: before.rejection === null ? (observed.endedUnpaid ? 'unpaid' : 'cancelled') : 'seat_gone',
         })
         break
@@ -166,14 +166,17 @@ async function tell(tx: Transaction, before: Membership, observed: ObservedMembe
 
 const outcomes = { active: 'accepted', ended: 'accepted', duplicate: 'duplicate', mismatch: 'amount_mismatch' } as const
 
-/** An invoice whose payment was written down just now. */
+/** An invoice whose payment was just inserted. */
 interface RecordedInvoice extends ObservedInvoice {
   paymentId: string
-  /** Null where it is not owed and goes back. */
+  /** Null if it is refunded as a duplicate or mismatch. */
   receiptNumber: string | null
 }
 
-/** Writes down each paid invoice once, with a receipt; what is not owed goes back. @returns those that are new. */
+/**
+ * Inserts each paid invoice once, with a receipt number, or with a refund if the membership was rejected.
+ * @returns the new ones.
+ */
 async function recordInvoices(
   tx: Transaction,
   context: BillingContext,
@@ -216,11 +219,11 @@ async function recordInvoices(
   return recorded
 }
 
-async function tellRenewals(tx: Transaction, membership: Membership, recorded: RecordedInvoice[]): Promise<void> {
+async function publishRenewals(tx: Transaction, membership: Membership, recorded: RecordedInvoice[]): Promise<void> {
   for (const { plan, paymentId, receiptNumber, paidAt, amount: paidAmount, reason, periodEnd } of recorded) {
     if (reason === 'first' || receiptNumber === null) continue
     await publish(tx, subscriptionRenewed, membership.attemptId, {
-      ...factsOf(membership),
+      ...toMembershipFacts(membership),
       plan,
       paymentId,
       receiptNumber,
@@ -230,23 +233,4 @@ async function tellRenewals(tx: Transaction, membership: Membership, recorded: R
       periodEnd: periodEnd.toString(),
     })
   }
-}
-
-/** Has the provider end a membership, by the job that does so. */
-export async function requestEnd(
-  tx: Transaction,
-  { clock }: BillingContext,
-  membershipId: string,
-  when: 'now' | 'at_period_end',
-): Promise<void> {
-  await tx
-    .update(memberships)
-    .set({
-      // What is to end now is not made to wait by a later wish.
-      endRequest: sql`case when ${memberships.endRequest} = 'now' then 'now' else ${when} end`,
-      tries: 0,
-      nextTryAt: clock.now(),
-    })
-    .where(eq(memberships.attemptId, membershipId))
-  await wake(tx, 'end-memberships')
 }

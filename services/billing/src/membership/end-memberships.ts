@@ -7,15 +7,15 @@ import { membershipAttemptKind } from './activate-membership.ts'
 import type { BillingContext } from '../config.ts'
 import { memberships, type Membership } from '../schema.ts'
 import { callStripe, StripeFailure } from '../stripe/client.ts'
-import { nextTry, tryEach } from '../try-each.ts'
+import { nextAttempt, tryEach } from '../try-each.ts'
 
-/** Has the provider end what is to end: memberships, and pages where one could still be paid. */
+/** Ends the requested memberships at Stripe, and closes payment pages for new ones. */
 export async function endMemberships(context: BillingContext, signal: AbortSignal): Promise<void> {
   await closePages(context, signal, membershipAttemptKind)
   await endRequested(context, signal)
 }
 
-/** A failure with one is tried again, later and later. */
+/** A failed one is retried with backoff. */
 async function endRequested(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db, clock, log } = context
   const isToEnd = isNotNull(memberships.endRequest)
@@ -25,21 +25,21 @@ async function endRequested(context: BillingContext, signal: AbortSignal): Promi
     .where(and(isToEnd, lte(memberships.nextTryAt, clock.now())))
     .orderBy(asc(memberships.tries), asc(memberships.nextTryAt))
     .limit(100)
-  const putOff = (membership: Membership) =>
+  const scheduleRetry = (membership: Membership) =>
     db
       .update(memberships)
-      .set(nextTry(context, membership))
+      .set(nextAttempt(context, membership))
       .where(and(eq(memberships.attemptId, membership.attemptId), isToEnd))
   await tryEach(
     signal,
     due,
     async (membership) => {
       await end(context, membership)
-      await putOff(membership)
+      await scheduleRetry(membership)
     },
     async (membership, error) => {
       log.warn({ err: error, membershipId: membership.attemptId }, 'a membership could not be ended yet')
-      await putOff(membership)
+      await scheduleRetry(membership)
     },
   )
 }
@@ -51,7 +51,7 @@ async function end(context: BillingContext, membership: Membership): Promise<voi
       await cancelSubscription(context, await retrieveSubscription(context, subscriptionId))
     } else await callStripe(context, (stripe) => stripe.subscriptions.cancel(subscriptionId))
   } catch (error) {
-    // It has ended already: what is asked after next says so.
+    // It has ended already: the refresh below records that.
     if (!(error instanceof StripeFailure) || !error.refused) throw error
   }
   await voidOpenInvoices(context, subscriptionId)

@@ -4,11 +4,8 @@ import { openCheckoutSession } from '../attempts/open-checkout-session.ts'
 import { membershipAttemptKind } from './activate-membership.ts'
 import { membershipAttempts, memberships } from '../schema.ts'
 
-/** The checkout session in which a subscription that names this attempt was bought; null for one that is not ours. */
-export async function checkoutSessionOfAttempt(
-  context: BillingContext,
-  attemptId: string | null,
-): Promise<string | null> {
+/** Returns the checkout session of a membership attempt named by a subscription's metadata; null if it is unknown. */
+export async function findCheckoutSessionId(context: BillingContext, attemptId: string | null): Promise<string | null> {
   if (attemptId === null) return null
   const find = async () => {
     const [attempt] = await context.db.select().from(membershipAttempts).where(eq(membershipAttempts.id, attemptId))
@@ -21,7 +18,7 @@ export async function checkoutSessionOfAttempt(
   return (await find())?.stripeSessionId ?? null
 }
 
-export async function subscriptionsOf({ db }: BillingContext, customerId: string): Promise<string[]> {
+export async function findActiveSubscriptions({ db }: BillingContext, customerId: string): Promise<string[]> {
   const rows = await db
     .select({ id: memberships.stripeSubscriptionId })
     .from(memberships)

@@ -2,7 +2,7 @@ import type { BillingContext } from '../config.ts'
 import { readMembership } from './read-memberships.ts'
 import { callStripe } from '../stripe/client.ts'
 
-/** The provider's page where a member changes the card and finds the invoices. */
+/** Creates a session of Stripe's billing portal, where a member changes the card and finds the invoices. */
 export async function openPortal(context: BillingContext, membershipId: string): Promise<{ url: string }> {
   const { stripeCustomerId: customer } = await readMembership(context.db, membershipId)
   const { url } = await callStripe(context, (stripe) =>

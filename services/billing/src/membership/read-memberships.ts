@@ -3,7 +3,7 @@ import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, desc, eq, exists, inArray, sql } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { noteAccount } from '../ownership/owners.ts'
+import { recordAccount } from '../ownership/owners.ts'
 import { paymentState, refundable } from '../refunds/rules.ts'
 import {
   disputes,
@@ -15,14 +15,14 @@ import {
   type Membership,
 } from '../schema.ts'
 
-/** Cents of a payment that went back, or are on their way. */
+/** Cents of a payment that are refunded or being refunded. */
 export const refunded = sql`(
   select coalesce(sum(back.amount), 0) from ${refunds} as back
   where back.payment_id = ${payments}.id and back.status in ('pending', 'succeeded'))`.mapWith(Number)
 
 /**
- * The membership of an account, and further ones that run and came to it with an address: the one that was its own first
- * comes first, else the one that ended last.
+ * Returns the membership of an account: the running one that it has owned for the longest, or else the latest ended one; and
+ * any other running ones, which it gained with an address.
  */
 export async function findMemberships(
   context: BillingContext,
@@ -30,7 +30,7 @@ export async function findMemberships(
 ): Promise<{ membership: Membership | undefined; others: Membership[] }> {
   return context.db.transaction(async (tx) => {
     const { userId, email } = account
-    if (email !== null) await noteAccount(tx, context, { userId, email })
+    if (email !== null) await recordAccount(tx, context, { userId, email })
     const all = await tx
       .select()
       .from(memberships)
@@ -42,8 +42,8 @@ export async function findMemberships(
   })
 }
 
-/** Cents that are with us, and stay, of the payment for the period that runs. */
-export async function keptOfLastPayment(db: Database, membershipId: string): Promise<number> {
+/** Cents of the payment for the current period that are neither refunded nor disputed. */
+export async function retainedOfLastPayment(db: Database, membershipId: string): Promise<number> {
   const [last] = await db
     .select({ payment: payments })
     .from(membershipInvoices)
@@ -57,8 +57,8 @@ export async function keptOfLastPayment(db: Database, membershipId: string): Pro
     db.select().from(refunds).where(eq(refunds.paymentId, payment.id)),
     db.select().from(disputes).where(eq(disputes.paymentId, payment.id)),
   ])
-  const isKept = ['paid', 'won'].includes(paymentState(payment, given, taken))
-  return isKept ? refundable(payment.amount, given) : 0
+  const isRetained = ['paid', 'won'].includes(paymentState(payment, given, taken))
+  return isRetained ? refundable(payment.amount, given) : 0
 }
 
 /** @throws DomainError membership_not_found */
@@ -68,7 +68,7 @@ export async function readMembership(db: Database, membershipId: string): Promis
   return membership
 }
 
-/** A membership as its member sees it. */
+/** A membership as shown to its member. */
 export async function presentMembership(db: Database, membership: Membership): Promise<MembershipView> {
   const {
     attemptId: membershipId,
@@ -100,7 +100,7 @@ export async function presentMembership(db: Database, membership: Membership): P
       .orderBy(desc(payments.paidAt), desc(payments.receiptNumber)),
   ])
   const isOver = membership.status !== 'active'
-  // Nothing more is asked of a membership that is not renewed. The provider says `past_due` until a moment after the payment.
+  // A cancelled membership is never behind. Stripe reports `past_due` until a moment after the payment.
   const { subscriptionStatus } = membership
   const isUnpaid = subscriptionStatus === 'unpaid' || (subscriptionStatus === 'past_due' && unpaid !== null)
   const isBehind = isUnpaid && cancelAt === null

@@ -21,11 +21,11 @@ export async function readOutcome(db: Database, attemptId: string): Promise<Memb
         .where(eq(payments.membershipId, attemptId))
         .orderBy(payments.paidAt, payments.receiptNumber)
     : []
-  const status = outcomeOf(attempt.status, membership)
+  const status = toOutcomeStatus(attempt.status, membership)
   return {
     attemptId,
     status,
-    refusal: status === 'refused' && membership ? refusalOf(membership) : null,
+    refusal: status === 'refused' && membership ? toRefusal(membership) : null,
     checkoutUrl: attempt.status === 'open' ? attempt.checkoutUrl : null,
     expiresAt: attempt.expiresAt.toString(),
     plan: attempt.plan,
@@ -37,21 +37,21 @@ export async function readOutcome(db: Database, attemptId: string): Promise<Memb
   }
 }
 
-function outcomeOf(
+function toOutcomeStatus(
   attempt: (typeof membershipAttempts.$inferSelect)['status'],
   membership: Membership | null,
 ): MembershipOutcome['status'] {
   if (membership) {
     if (membership.status === 'duplicate' || membership.status === 'mismatch' || membership.seat === 'gone')
       return 'refused'
-    // One that has ended before it got its seat never will.
+    // One that ended before it was seated will never be.
     return membership.seat === 'seated' || membership.status === 'ended' ? 'confirmed' : 'processing'
   }
   if (attempt === 'expired' || attempt === 'failed') return attempt
   return attempt === 'open' || attempt === 'creating' ? 'open' : 'processing'
 }
 
-function refusalOf({ status, rejection }: Membership): MembershipOutcome['refusal'] {
+function toRefusal({ status, rejection }: Membership): MembershipOutcome['refusal'] {
   if (status === 'duplicate') return 'duplicate'
   return status === 'mismatch' ? 'amount_mismatch' : rejection
 }

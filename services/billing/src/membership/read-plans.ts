@@ -4,7 +4,7 @@ import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membershi
 import type { Database } from '@robokids/runtime/db'
 import { readPrices } from '../prices/read-prices.ts'
 
-/** What a membership costs at `now`, with the terms to agree to. */
+/** Returns the prices of memberships at `now`, with their terms. */
 export async function readPlans(db: Database, now: Temporal.Instant): Promise<MembershipPlans> {
   const { prices } = await readPrices(db, now)
   const plans = membershipPlans.flatMap((plan) => {

@@ -3,14 +3,14 @@ import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { and, eq, isNull, sql, type SQL } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { factsOf } from './membership-facts.ts'
+import { toMembershipFacts } from '../membership-facts.ts'
 import { isReminderDue, reminderEvery, reminderLead } from './rules.ts'
 import { memberships } from '../schema.ts'
 import { tryEach } from '../try-each.ts'
 
 const renewing = and(eq(memberships.status, 'active'), isNull(memberships.cancelAt))
 
-/** `isReminderDue`, asked of all rows at once. */
+/** `isReminderDue` in SQL. */
 function isDue(now: Temporal.Instant): SQL {
   const { plan, activatedAt, paidUntil, remindedAt } = memberships
   const due = sql`(case ${plan}
@@ -19,7 +19,7 @@ function isDue(now: Temporal.Instant): SQL {
   return sql`${due} <= ${now.toString()} and (${remindedAt} is null or ${remindedAt} < ${due})`
 }
 
-/** Has members reminded, where it is time, of what goes on by itself. Those who have cancelled need no reminder. */
+/** Publishes the due reminders of renewing memberships. Members who have cancelled need none. */
 export async function remindMembers({ db, clock, log }: BillingContext, signal: AbortSignal): Promise<void> {
   const now = clock.now().round('millisecond')
   const due = await db
@@ -41,13 +41,13 @@ async function remind(tx: Transaction, membershipId: string, now: Temporal.Insta
   const [membership] = await tx.select().from(memberships).where(and(ofMembership, renewing)).for('update')
   if (!membership?.paidUntil) return
   const { paidUntil, nextPlan, nextAmount } = membership
-  // Something may have changed since it was found.
+  // It may have changed since the query.
   if (!isReminderDue({ ...membership, paidUntil }, now)) return
   await tx.update(memberships).set({ remindedAt: now }).where(ofMembership)
   await publish(tx, subscriptionReminder, membershipId, {
-    ...factsOf(membership),
+    ...toMembershipFacts(membership),
     renewsAt: paidUntil.toString(),
-    // What was arranged begins with the renewal: that is what will be charged.
+    // A scheduled plan starts with the renewal, and is charged then.
     ...(nextPlan !== null && nextAmount !== null ? { next: { plan: nextPlan, amount: nextAmount } } : {}),
   })
 }

@@ -2,14 +2,14 @@ import type { Membership as MembershipView } from '@robokids/contracts/billing'
 import { DomainError } from '@robokids/runtime/errors'
 import type { BillingContext } from '../config.ts'
 import { callStripe } from '../stripe/client.ts'
-import { answer, runningSubscription, willEnd } from './running-membership.ts'
+import { presentRefreshed, fetchRunningSubscription, willEnd } from './running-membership.ts'
 
 /**
- * A membership that was to end goes on. Safe to repeat.
+ * Resumes a cancelled membership that has not ended yet. Idempotent.
  * @throws DomainError membership_not_found, membership_not_changeable
  */
 export async function resumeMembership(context: BillingContext, membershipId: string): Promise<MembershipView> {
-  const { membership, subscription } = await runningSubscription(context, membershipId)
+  const { membership, subscription } = await fetchRunningSubscription(context, membershipId)
   if (willEnd(subscription)) {
     if (await isUnpaidFor(context, subscription.id)) {
       throw new DomainError(
@@ -20,10 +20,10 @@ export async function resumeMembership(context: BillingContext, membershipId: st
     const changes = subscription.cancel_at_period_end ? { cancel_at_period_end: false } : { cancel_at: '' as const }
     await callStripe(context, (stripe) => stripe.subscriptions.update(subscription.id, changes))
   }
-  return answer(context, membership)
+  return presentRefreshed(context, membership)
 }
 
-/** Whether the period that runs was not paid: it was cancelled while its payment failed, and nothing is owed for it. */
+/** Whether the current period is unpaid: the membership was cancelled while its payment failed, and the invoice was voided. */
 async function isUnpaidFor(context: BillingContext, subscription: string): Promise<boolean> {
   const { data } = await callStripe(context, (stripe) => stripe.invoices.list({ subscription, limit: 100 }))
   const latest = data.find(

@@ -5,12 +5,18 @@ import type { ObservedCheckoutSession } from '../stripe/observed.ts'
 
 const at = (text: string) => Temporal.Instant.from(text)
 
-describe('a membership', () => {
-  const wish = { email: 'Maren.Holt@example.com', plan: 'yearly', classDate: '2027-01-08' } as const
+describe('a membership checkout', () => {
+  const request = { email: 'Maren.Holt@example.com', plan: 'yearly', classDate: '2027-01-08' } as const
   const attemptId = '01a21f00-0000-7000-8000-000000000031'
 
-  it('is asked for with its interval, and a way back that says nothing of the person', () => {
-    const parameters = membershipParameters(attemptId, wish, 6_000, at('2026-11-28T00:31:00Z'), 'https://site.example')
+  it('is created with the interval of its plan, and with return URLs without personal data', () => {
+    const parameters = membershipParameters(
+      attemptId,
+      request,
+      6_000,
+      at('2026-11-28T00:31:00Z'),
+      'https://site.example',
+    )
     expect(parameters).toMatchObject({
       mode: 'subscription',
       line_items: [{ quantity: 1, price_data: { unit_amount: 6_000, recurring: { interval: 'year' } } }],
@@ -19,7 +25,13 @@ describe('a membership', () => {
       success_url: `https://site.example/success?reference=${attemptId}`,
       cancel_url: 'https://site.example/membership/register',
     })
-    const monthly = membershipParameters(attemptId, { ...wish, plan: 'monthly' }, 700, at('2026-11-28T00:31:00Z'), '')
+    const monthly = membershipParameters(
+      attemptId,
+      { ...request, plan: 'monthly' },
+      700,
+      at('2026-11-28T00:31:00Z'),
+      '',
+    )
     expect(monthly.line_items[0]?.price_data.recurring).toEqual({ interval: 'month' })
   })
 
@@ -50,15 +62,15 @@ describe('a membership', () => {
     [{ paymentStatus: 'unpaid', subscription: { ...paid.subscription!, status: 'incomplete_expired' } }, 'failed'],
     [{ status: 'open', paymentStatus: 'unpaid', subscription: null }, 'open'],
     [{ status: 'expired', paymentStatus: 'unpaid', subscription: null }, 'expired'],
-  ] as const)('whose session shows %o is judged %s', (shown, verdict) => {
-    expect(classifyMembershipSession({ ...paid, ...shown }, agreed)).toBe(verdict)
+  ] as const)('classifies a session with %o as %s', (shown, outcome) => {
+    expect(classifyMembershipSession({ ...paid, ...shown }, agreed)).toBe(outcome)
   })
 
-  it('is over only when it cannot come back', () => {
-    const over = ['active', 'trialing', 'past_due', 'unpaid', 'paused', 'canceled', 'incomplete_expired'].filter(
+  it('counts as ended only in a status from which a subscription cannot recover', () => {
+    const ended = ['active', 'trialing', 'past_due', 'unpaid', 'paused', 'canceled', 'incomplete_expired'].filter(
       hasEnded,
     )
-    expect(over).toEqual(['canceled', 'incomplete_expired'])
+    expect(ended).toEqual(['canceled', 'incomplete_expired'])
   })
 })
 
@@ -66,7 +78,7 @@ describe('the reminder of a membership', () => {
   const start = at('2026-11-28T10:00:00Z')
   const day = (count: number) => start.add({ hours: 24 * count })
 
-  /** The days on which it is due, where somebody looks each day for three years; the first plan is paid on day 0. */
+  /** The days of reminders, with a daily check for three years; the first period is paid on day 0. */
   function remindedOn(plan: 'monthly' | 'yearly', lookAt: (count: number) => Temporal.Instant): number[] {
     const period = plan === 'monthly' ? 30 : 365
     const days: number[] = []
@@ -81,7 +93,7 @@ describe('the reminder of a membership', () => {
   }
 
   it.each([0, 13])(
-    'comes once a year, and before each yearly renewal 30 days ahead, if looked for at hour %i',
+    'comes once a year, and 30 days before each yearly renewal, if checked daily at hour %i',
     (hours) => {
       const lookAt = (count: number) => day(count).add({ hours })
       expect(remindedOn('monthly', lookAt)).toEqual([365, 730])
@@ -89,12 +101,12 @@ describe('the reminder of a membership', () => {
     },
   )
 
-  it('is due from the very instant on, and not a second before it', () => {
+  it('is due from the exact instant on, and not a second earlier', () => {
     const yearly = { plan: 'yearly' as const, activatedAt: start, paidUntil: day(365), remindedAt: null }
     expect(isReminderDue(yearly, day(335).subtract({ seconds: 1 }))).toBe(false)
     expect(isReminderDue(yearly, day(335))).toBe(true)
     expect(isReminderDue({ ...yearly, remindedAt: day(335) }, day(364))).toBe(false)
-    // A reminder of the year before does not count for this one.
+    // Last year's reminder does not count for this year.
     expect(isReminderDue({ ...yearly, paidUntil: day(730), remindedAt: day(335) }, day(700))).toBe(true)
   })
 })

@@ -3,11 +3,11 @@ import type { memberRejected } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import type { Money } from '@robokids/contracts/fields'
 import type { ObservedCheckoutSession, UnpaidInvoice } from '../stripe/observed.ts'
-import type { CheckoutSessionOutcome } from '../checkout/rules.ts'
+import type { CheckoutSessionOutcome } from '../attempts/rules.ts'
 
 export type SeatRejection = EventOf<typeof memberRejected>['data']['reason']
 
-/** As `classifyCheckoutSession`, of a membership's attempt. */
+/** Classifies a session for a membership attempt. It counts as paid only if amount and currency are exactly the agreed ones. */
 export function classifyMembershipSession(
   checkoutSession: ObservedCheckoutSession,
   attempt: Money,
@@ -16,32 +16,32 @@ export function classifyMembershipSession(
   if (checkoutSession.status === 'open') return 'open'
   if (checkoutSession.paymentStatus === 'unpaid')
     return hasEnded(checkoutSession.subscription?.status) ? 'failed' : 'processing'
-  const asAgreed =
+  const matchesPrice =
     checkoutSession.paymentStatus === 'paid' &&
     checkoutSession.subscription !== null &&
     checkoutSession.mode === 'subscription' &&
     checkoutSession.amount === attempt.amount &&
     checkoutSession.currency === attempt.currency
-  return asAgreed ? 'paid' : 'amount_mismatch'
+  return matchesPrice ? 'paid' : 'amount_mismatch'
 }
 
-/** Whether a subscription of that status is over for good. */
+/** Whether a subscription with this status has ended for good. */
 export function hasEnded(status: string | null | undefined): boolean {
   return status === 'canceled' || status === 'incomplete_expired'
 }
 
-/** What is known of a membership and may come to be otherwise. */
+/** The recorded state of a membership that a fetch may change. */
 export interface KnownMembership {
   plan: MembershipPlan
   paidUntil: Temporal.Instant | null
   cancelAt: Temporal.Instant | null
   nextPlan: MembershipPlan | null
   unpaid: { invoiceId: string; attempts: number } | null
-  /** Its end is being arranged, which takes two steps where another plan was to begin. */
+  /** Set while it is being cancelled, which takes two calls if another plan was scheduled. */
   endRequest?: string | null
 }
 
-interface MembershipSeen {
+interface CurrentMembership {
   status: string
   plan: MembershipPlan
   amount: number
@@ -60,37 +60,38 @@ export type MembershipChange =
   | { kind: 'past_due'; unpaid: UnpaidInvoice }
   | { kind: 'ended'; endedAt: Temporal.Instant }
 
-/** What a member is to be told of, between what was known of an active membership and what is seen now. */
-export function diffMembership(before: KnownMembership, seen: MembershipSeen): MembershipChange[] {
-  if (hasEnded(seen.status)) return [{ kind: 'ended', endedAt: seen.endedAt ?? seen.paidUntil }]
-  const news: MembershipChange[] = []
-  const { plan, amount, next, cancelAt } = seen
-  // Whoever ends a membership is told of that alone: with it goes what was arranged, and nothing is owed any more.
-  const goesOn = !cancelAt && (before.endRequest ?? null) === null
-  // A change that was told of when it was arranged is no news when it comes about.
+/** Returns the changes to publish between the recorded and the fetched state of an active membership. */
+export function diffMembership(before: KnownMembership, current: CurrentMembership): MembershipChange[] {
+  if (hasEnded(current.status)) return [{ kind: 'ended', endedAt: current.endedAt ?? current.paidUntil }]
+  const changes: MembershipChange[] = []
+  const { plan, amount, next, cancelAt } = current
+  // A cancellation is published alone: it implies the end of a scheduled plan and of open payments.
+  const continues = !cancelAt && (before.endRequest ?? null) === null
+  // A scheduled change was published when it was scheduled, not again when it takes effect.
   if (plan !== before.plan && plan !== before.nextPlan) {
-    news.push({ kind: 'switched', plan, amount, previousPlan: before.plan, from: seen.periodStart })
+    changes.push({ kind: 'switched', plan, amount, previousPlan: before.plan, from: current.periodStart })
   }
   if (next && next.plan !== before.nextPlan && next.plan !== plan) {
-    news.push({ kind: 'switched', ...next, previousPlan: plan, from: seen.paidUntil })
-  } else if (!next && before.nextPlan !== null && plan === before.plan && goesOn) {
-    news.push({ kind: 'switched', plan, amount, previousPlan: before.nextPlan, from: seen.periodStart })
+    changes.push({ kind: 'switched', ...next, previousPlan: plan, from: current.paidUntil })
+  } else if (!next && before.nextPlan !== null && plan === before.plan && continues) {
+    changes.push({ kind: 'switched', plan, amount, previousPlan: before.nextPlan, from: current.periodStart })
   }
   if (cancelAt && !(before.cancelAt && Temporal.Instant.compare(cancelAt, before.cancelAt) === 0)) {
-    news.push({ kind: 'cancelled', endsAt: cancelAt })
-  } else if (!cancelAt && before.cancelAt) news.push({ kind: 'resumed' })
-  const { unpaid } = seen
-  const isNewTry = unpaid && (unpaid.invoiceId !== before.unpaid?.invoiceId || unpaid.attempts > before.unpaid.attempts)
-  if (unpaid && isNewTry && goesOn) news.push({ kind: 'past_due', unpaid })
-  return news
+    changes.push({ kind: 'cancelled', endsAt: cancelAt })
+  } else if (!cancelAt && before.cancelAt) changes.push({ kind: 'resumed' })
+  const { unpaid } = current
+  const isNewAttempt =
+    unpaid && (unpaid.invoiceId !== before.unpaid?.invoiceId || unpaid.attempts > before.unpaid.attempts)
+  if (unpaid && isNewAttempt && continues) changes.push({ kind: 'past_due', unpaid })
+  return changes
 }
 
-/** How long before a yearly renewal a member is reminded of it. */
+/** The time between the reminder and a yearly renewal. */
 export const reminderLead = Temporal.Duration.from({ hours: 30 * 24 })
-/** How often a member is reminded whose membership renews by the month. */
+/** The interval of reminders of monthly memberships. */
 export const reminderEvery = Temporal.Duration.from({ hours: 365 * 24 })
 
-/** Whether a member is to be reminded: before each yearly renewal, and yearly where it renews by the month. */
+/** Whether a reminder is due: before each yearly renewal, and once a year for monthly memberships. */
 export function isReminderDue(
   membership: {
     plan: MembershipPlan

@@ -8,17 +8,17 @@ import type { Membership } from '../schema.ts'
 import { callStripe, idOf, StripeFailure } from '../stripe/client.ts'
 import { DomainError } from '@robokids/runtime/errors'
 
-/** @throws DomainError membership_not_found, membership_not_changeable */
+/** Returns a membership after a refresh. @throws DomainError membership_not_found, membership_not_changeable */
 export async function requireActiveMembership(context: BillingContext, membershipId: string): Promise<Membership> {
   const known = await readMembership(context.db, membershipId)
-  if (known.status !== 'active') throw ended()
+  if (known.status !== 'active') throw membershipEnded()
   await refreshMembership(context, known.stripeSubscriptionId)
   const membership = await readMembership(context.db, membershipId)
-  if (membership.status !== 'active') throw ended()
+  if (membership.status !== 'active') throw membershipEnded()
   return membership
 }
 
-export async function answer(
+export async function presentRefreshed(
   context: BillingContext,
   { attemptId, stripeSubscriptionId }: Membership,
 ): Promise<MembershipView> {
@@ -31,15 +31,15 @@ export function retrieveSubscription(context: BillingContext, subscriptionId: st
 }
 
 /**
- * A running membership's subscription as it is now: enough to decide what to callStripe for. All of it is looked at afterwards.
+ * Fetches the subscription of a running membership: enough to decide on the call to make. A refresh follows that call.
  * @throws DomainError membership_not_found, membership_not_changeable
  */
-export async function runningSubscription(
+export async function fetchRunningSubscription(
   context: BillingContext,
   membershipId: string,
 ): Promise<{ membership: Membership; subscription: Stripe.Subscription }> {
   const membership = await readMembership(context.db, membershipId)
-  if (membership.status !== 'active') throw ended()
+  if (membership.status !== 'active') throw membershipEnded()
   let subscription: Stripe.Subscription | undefined
   try {
     subscription = await retrieveSubscription(context, membership.stripeSubscriptionId)
@@ -48,17 +48,17 @@ export async function runningSubscription(
   }
   if (subscription && !hasEnded(subscription.status)) return { membership, subscription }
   await refreshMembership(context, membership.stripeSubscriptionId)
-  throw ended()
+  throw membershipEnded()
 }
 
-/** A plan that was to begin later does not: what runs goes on. Nothing happens where there is none. */
+/** Cancels a scheduled change of plan, if any: the current plan continues. */
 export async function releaseSchedule(context: BillingContext, subscription: Stripe.Subscription): Promise<void> {
   const scheduleId = idOf(subscription.schedule)
   if (scheduleId === null) return
   try {
     await callStripe(context, (stripe) => stripe.subscriptionSchedules.release(scheduleId))
   } catch (error) {
-    // Somebody was faster.
+    // A concurrent request was faster.
     if (!(error instanceof StripeFailure) || !error.refused) throw error
   }
 }
@@ -67,5 +67,5 @@ export function willEnd({ cancel_at, cancel_at_period_end }: Stripe.Subscription
   return cancel_at !== null || cancel_at_period_end
 }
 
-const ended = () =>
+const membershipEnded = () =>
   new DomainError('membership_not_changeable', 'This membership has ended. You can become a member again.')

@@ -2,7 +2,7 @@ import type { memberRejected, memberSeated } from '@robokids/contracts/enrollmen
 import type { EventOf } from '@robokids/contracts/event'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, eq } from 'drizzle-orm'
-import { requestEnd } from './apply-membership.ts'
+import { requestMembershipEnd } from '../ownership/request-membership-end.ts'
 import type { BillingContext } from '../config.ts'
 import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { memberships, payments } from '../schema.ts'
@@ -14,7 +14,7 @@ export async function recordSeat(tx: Transaction, { data }: EventOf<typeof membe
     .where(and(eq(memberships.attemptId, data.attemptId), eq(memberships.seat, 'pending')))
 }
 
-/** The seat of a paid membership is gone: it ends, and all that was paid for it goes back, once. */
+/** Ends a paid membership whose seat was rejected, and refunds all its payments. Idempotent. */
 export async function handleSeatRejected(
   tx: Transaction,
   { data: { attemptId, reason } }: EventOf<typeof memberRejected>,
@@ -25,8 +25,8 @@ export async function handleSeatRejected(
     .set({ seat: 'gone', rejection: reason })
     .where(eq(memberships.attemptId, attemptId))
     .returning()
-  if (!membership) throw new Error(`The membership ${attemptId}, whose seat is gone, is not known.`)
-  await requestEnd(tx, context, attemptId, 'now')
+  if (!membership) throw new Error(`The membership ${attemptId}, whose seat was rejected, was not found.`)
+  await requestMembershipEnd(tx, context, attemptId, 'now')
   const paid = await tx
     .select()
     .from(payments)

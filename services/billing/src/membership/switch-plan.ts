@@ -11,22 +11,27 @@ import { periodOf, renewalTermsVersion } from '@robokids/contracts/membership'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, desc, eq, isNull, lt } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
-import { agreementOf, notOffered } from '../prices/agreements.ts'
+import { toAgreement, offerChanged } from '../prices/agreements.ts'
 import type { BillingContext } from '../config.ts'
-import { keptOfLastPayment } from './read-memberships.ts'
-import { priceOf } from '../prices/read-prices.ts'
+import { retainedOfLastPayment } from './read-memberships.ts'
+import { findPrice } from '../prices/read-prices.ts'
 import { planOffers, type Membership } from '../schema.ts'
 import { callStripe, idOf, StripeFailure, stripeTime } from '../stripe/client.ts'
-import { requireActiveMembership, answer, retrieveSubscription, releaseSchedule } from './running-membership.ts'
+import {
+  requireActiveMembership,
+  presentRefreshed,
+  retrieveSubscription,
+  releaseSchedule,
+} from './running-membership.ts'
 
-/** How long the money of a quote may stand. */
+/** How long a quote is valid. */
 const quoteLifetimeSeconds = 15 * 60
 
 interface Change {
   quote: SwitchQuote & { agreement: Agreement }
-  /** What the provider is asked for, where it begins at once. */
+  /** The update at Stripe, for an immediate change. */
   items: Stripe.SubscriptionUpdateParams.Item[]
-  /** Whether the unused time of what runs is taken off. */
+  /** Whether the unused time of the current plan is credited. */
   prorates: boolean
   subscription: Stripe.Subscription
 }
@@ -34,13 +39,13 @@ interface Change {
 const instantOf = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
 const at = (seconds: number) => instantOf(seconds).toString()
 
-function itemOf({ items }: Stripe.Subscription) {
+function subscriptionItem({ items }: Stripe.Subscription) {
   const [item] = items.data
   if (!item) throw new Error('A subscription has no item.')
   return item
 }
 
-/** A quote with all that it offers in one agreement. */
+/** Adds the agreement to a quote. */
 function offer(quote: Omit<SwitchQuote, 'agreement'>): Change['quote'] {
   const { plan, amount, currency, dueNow, credit, nextChargeAt, reckonedAt } = quote
   const on = Temporal.Instant.from(nextChargeAt).toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
@@ -55,10 +60,10 @@ function offer(quote: Omit<SwitchQuote, 'agreement'>): Change['quote'] {
     termsVersion: renewalTermsVersion,
     reckonedAt,
   }
-  return { ...quote, agreement: agreementOf(terms, instantOf(reckonedAt + quoteLifetimeSeconds)) }
+  return { ...quote, agreement: toAgreement(terms, instantOf(reckonedAt + quoteLifetimeSeconds)) }
 }
 
-/** What a change of plan comes to, reckoned for one second. */
+/** Calculates a change of plan as of one second. */
 async function calculateProration(
   context: BillingContext,
   membership: Membership,
@@ -77,18 +82,18 @@ async function calculateProration(
       'A payment is open. Update your card first, then change the plan.',
     )
   }
-  const amount = await context.db.transaction((tx) => priceOf(tx, membershipSku(plan), context.clock.now()))
+  const amount = await context.db.transaction((tx) => findPrice(tx, membershipSku(plan), context.clock.now()))
   if (amount === undefined) throw new DomainError('class_not_offered', 'This membership plan is not on sale.')
   const { stripeSubscriptionId: subscriptionId } = membership
   const subscription = await retrieveSubscription(context, subscriptionId)
-  const item = itemOf(subscription)
+  const item = subscriptionItem(subscription)
   const paidUntil = at(item.current_period_end)
   const later = { plan, currency: 'usd' as const, dueNow: 0, credit: 0, reckonedAt }
   if (plan === membership.plan) {
     if (membership.nextPlan === null) {
       throw new DomainError('membership_not_changeable', `Your membership is ${plan} already.`)
     }
-    // Back to what runs: at the price it has.
+    // Keep the current plan, at its price.
     const quote = offer({ ...later, from: at(reckonedAt), amount: membership.amount, nextChargeAt: paidUntil })
     return { quote, items: [], prorates: false, subscription }
   }
@@ -99,7 +104,7 @@ async function calculateProration(
     unit_amount: amount,
   }
   const items = [{ id: item.id, price_data: price }]
-  // A year that is paid is never cut short: the months begin after it.
+  // A paid year is never cut short: monthly renewal starts after it.
   if (plan === 'monthly') {
     const quote = offer({ ...later, amount, from: paidUntil, nextChargeAt: paidUntil })
     return { quote, items, prorates: false, subscription }
@@ -109,19 +114,19 @@ async function calculateProration(
       stripe.invoices.createPreview({
         customer: membership.stripeCustomerId,
         subscription: subscriptionId,
-        subscription_details: { items, ...prorationOf(prorates, reckonedAt) },
+        subscription_details: { items, ...prorationParameters(prorates, reckonedAt) },
       }),
     )
-  const creditOf = ({ lines }: Stripe.Invoice) => lines.data.reduce((sum, line) => sum - Math.min(0, line.amount), 0)
+  const creditTotal = ({ lines }: Stripe.Invoice) => lines.data.reduce((sum, line) => sum - Math.min(0, line.amount), 0)
   const prorated = await preview(true)
-  // Nobody is credited for money that went back, or is on its way.
-  const prorates = creditOf(prorated) <= (await keptOfLastPayment(context.db, membership.attemptId))
+  // No credit for money that is refunded, being refunded or disputed.
+  const prorates = creditTotal(prorated) <= (await retainedOfLastPayment(context.db, membership.attemptId))
   const invoice = prorates ? prorated : await preview(false)
   const quote = offer({
     plan,
     from: at(reckonedAt),
     dueNow: invoice.amount_due,
-    credit: creditOf(invoice),
+    credit: creditTotal(invoice),
     amount,
     currency: 'usd' as const,
     nextChargeAt: at(Math.max(...invoice.lines.data.map(({ period }) => period.end))),
@@ -130,36 +135,36 @@ async function calculateProration(
   return { quote, items, prorates, subscription }
 }
 
-function prorationOf(prorates: boolean, reckonedAt: number) {
+function prorationParameters(prorates: boolean, reckonedAt: number) {
   return prorates
     ? { proration_behavior: 'always_invoice' as const, proration_date: reckonedAt }
     : { proration_behavior: 'none' as const }
 }
 
-/** What a change of plan costs, before anybody agrees to it. @throws DomainError membership_not_changeable */
+/** Quotes a change of plan and saves the offer. @throws DomainError membership_not_changeable */
 export async function quoteSwitch(
   context: BillingContext,
   membershipId: string,
   plan: MembershipPlan,
 ): Promise<Change['quote']> {
   const membership = await requireActiveMembership(context, membershipId)
-  const { quote } = await calculateProration(context, membership, plan, providerSecond(context))
-  await keepOffer(context, membershipId, quote.agreement)
+  const { quote } = await calculateProration(context, membership, plan, stripeSeconds(context))
+  await saveOffer(context, membershipId, quote.agreement)
   return quote
 }
 
-function providerSecond(context: BillingContext): number {
+function stripeSeconds(context: BillingContext): number {
   return Math.floor(stripeTime(context).epochMilliseconds / 1000)
 }
 
-async function keepOffer({ db }: BillingContext, membershipId: string, agreement: Agreement): Promise<void> {
+async function saveOffer({ db }: BillingContext, membershipId: string, agreement: Agreement): Promise<void> {
   const createdAt = Temporal.Now.instant()
   const isOver = lt(planOffers.createdAt, createdAt.subtract({ hours: 24 }))
   await db.delete(planOffers).where(and(eq(planOffers.membershipId, membershipId), isNull(planOffers.agreedAt), isOver))
   await db.insert(planOffers).values({ membershipId, id: agreement.id, agreement, createdAt }).onConflictDoNothing()
 }
 
-/** What was offered to a page that does not say what it showed, as those of the version before. */
+/** Finds the terms that were offered to a page of the previous version, which does not send them. */
 async function offeredTerms(
   { db }: BillingContext,
   membershipId: string,
@@ -176,8 +181,8 @@ async function offeredTerms(
 }
 
 /**
- * Changes the plan as it was quoted: monthly to yearly at once, with the unused time of the month taken off; yearly to
- * monthly when the year that is paid is over. Safe to repeat.
+ * Changes the plan as quoted: monthly to yearly immediately, with a credit for the rest of the month; yearly to monthly after
+ * the paid year. Idempotent.
  * @throws DomainError membership_not_changeable, quote_outdated, payment_declined, payment_confirmation_required
  */
 export async function switchMembership(
@@ -188,21 +193,21 @@ export async function switchMembership(
   const { plan, dueNow, reckonedAt } = request
   const membership = await requireActiveMembership(context, membershipId)
   const { stripeSubscriptionId: subscriptionId } = membership
-  if (isOn(membership, plan)) return answer(context, membership)
+  if (hasPlan(membership, plan)) return presentRefreshed(context, membership)
   const agreed = request.agreed ?? (await offeredTerms(context, membershipId, request))
-  // Nobody was quoted for a time that is far away, and the provider can reckon for none.
-  const isRecent = Math.abs(providerSecond(context) - reckonedAt) <= quoteLifetimeSeconds
+  // No quote has a distant time, and Stripe cannot calculate prorations for one.
+  const isRecent = Math.abs(stripeSeconds(context) - reckonedAt) <= quoteLifetimeSeconds
   const change = isRecent ? await calculateProration(context, membership, plan, reckonedAt) : undefined
   const isOffered =
-    change?.quote.dueNow === dueNow && (agreed === undefined || agreementOf(agreed).id === change.quote.agreement.id)
+    change?.quote.dueNow === dueNow && (agreed === undefined || toAgreement(agreed).id === change.quote.agreement.id)
   if (!change || !isOffered) {
-    // The same request, a moment earlier, may be why it costs something else now.
+    // The same request may have succeeded a moment ago, and changed the price thereby.
     const now = await requireActiveMembership(context, membershipId)
-    if (isOn(now, plan)) return answer(context, now)
-    throw notOffered('quote_outdated', (await quoteSwitch(context, membershipId, plan)).agreement)
+    if (hasPlan(now, plan)) return presentRefreshed(context, now)
+    throw offerChanged('quote_outdated', (await quoteSwitch(context, membershipId, plan)).agreement)
   }
   const { agreement } = change.quote
-  await keepOffer(context, membershipId, agreement)
+  await saveOffer(context, membershipId, agreement)
   await context.db
     .update(planOffers)
     .set({ agreedAt: context.clock.now().round('millisecond') })
@@ -211,17 +216,17 @@ export async function switchMembership(
   if (plan === membership.plan) await releaseSchedule(context, change.subscription)
   else if (plan === 'monthly') await switchLater(context, change)
   else await switchNow(context, subscriptionId, change, idempotencyKey)
-  return answer(context, membership)
+  return presentRefreshed(context, membership)
 }
 
-/** Whether a plan runs, or is what comes next. */
-function isOn({ plan, nextPlan }: Membership, wanted: MembershipPlan): boolean {
+/** Whether a plan is the scheduled one, or else the current one. */
+function hasPlan({ plan, nextPlan }: Membership, wanted: MembershipPlan): boolean {
   return (nextPlan ?? plan) === wanted
 }
 
-const mostKeys = 5
+const maxKeys = 5
 
-/** In the provider's words: the bank wants the cardholder to confirm this payment. */
+/** Stripe's error codes for payments that the cardholder has to confirm. */
 const confirmationCodes = ['subscription_payment_intent_requires_action', 'authentication_required']
 
 async function switchNow(
@@ -233,26 +238,26 @@ async function switchNow(
 ): Promise<void> {
   const idempotencyKey = generation === 0 ? key : `${key}.${generation}`
   try {
-    // Where the card is declined, nothing changes.
-    await askToSwitch(context, subscriptionId, change, 'error_if_incomplete', idempotencyKey)
+    // If the card is declined, nothing changes.
+    await updateSubscription(context, subscriptionId, change, 'error_if_incomplete', idempotencyKey)
   } catch (error) {
     if (!(error instanceof StripeFailure) || error.httpStatus !== 402) throw error
-    // An earlier try was declined and changed nothing; the card may be another one by now.
-    if (error.replayed && generation < mostKeys) {
+    // An earlier attempt was declined and changed nothing; the card may have been replaced since.
+    if (error.replayed && generation < maxKeys) {
       return switchNow(context, subscriptionId, change, key, generation + 1)
     }
-    if (!confirmationCodes.includes(error.stripeCode ?? '')) throw declined()
-    await askToConfirm(context, subscriptionId, change, key)
+    if (!confirmationCodes.includes(error.stripeCode ?? '')) throw paymentDeclined()
+    await requestConfirmation(context, subscriptionId, change, key)
   }
 }
 
-const declined = () =>
+const paymentDeclined = () =>
   new DomainError(
     'payment_declined',
     'Your card was declined, and nothing was changed. Update your card, then try again.',
   )
 
-function askToSwitch(
+function updateSubscription(
   context: BillingContext,
   subscriptionId: string,
   { items, prorates, quote }: Change,
@@ -264,7 +269,7 @@ function askToSwitch(
       subscriptionId,
       {
         items,
-        ...prorationOf(prorates, quote.reckonedAt),
+        ...prorationParameters(prorates, quote.reckonedAt),
         payment_behavior: behavior,
       },
       { idempotencyKey },
@@ -273,11 +278,11 @@ function askToSwitch(
 }
 
 /**
- * Has the provider keep the change until its invoice is paid, where the cardholder confirms. Nothing changes before that,
- * nor if it is left: after a day the provider voids the invoice.
+ * Leaves the change pending until the cardholder confirms the payment on the invoice's page. Until then nothing changes, and
+ * Stripe voids the invoice after a day.
  * @throws DomainError payment_confirmation_required with the invoice's page, or payment_declined
  */
-async function askToConfirm(
+async function requestConfirmation(
   context: BillingContext,
   subscriptionId: string,
   change: Change,
@@ -285,13 +290,13 @@ async function askToConfirm(
   generation = 0,
 ): Promise<void> {
   const { plan, dueNow } = change.quote
-  await askToSwitch(context, subscriptionId, change, 'pending_if_incomplete', `${key}:confirm.${generation}`)
-  // The answer may be that of an earlier try: what counts is how it is now.
+  await updateSubscription(context, subscriptionId, change, 'pending_if_incomplete', `${key}:confirm.${generation}`)
+  // The response may be a replay of an earlier attempt: fetch the current state.
   const now = await callStripe(context, (stripe) =>
     stripe.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] }),
   )
-  // The bank asked nothing this time, and it is paid.
-  if (itemOf(now).price.recurring?.interval === periodOf(plan)) return
+  // The bank required no confirmation this time, and it is paid.
+  if (subscriptionItem(now).price.recurring?.interval === periodOf(plan)) return
   const invoice = typeof now.latest_invoice === 'string' ? null : now.latest_invoice
   if (now.pending_update && invoice?.hosted_invoice_url && invoice.amount_due === dueNow) {
     throw new DomainError(
@@ -301,16 +306,16 @@ async function askToConfirm(
       { url: invoice.hosted_invoice_url },
     )
   }
-  // What was kept then is gone, or has made place for another change.
-  if (generation >= mostKeys) throw declined()
-  return askToConfirm(context, subscriptionId, change, key, generation + 1)
+  // The pending change has expired, or was replaced by another one.
+  if (generation >= maxKeys) throw paymentDeclined()
+  return requestConfirmation(context, subscriptionId, change, key, generation + 1)
 }
 
-/** Two questions: killed in between, the first leaves a schedule that changes nothing, and is found again. */
+/** Two calls: after a crash in between, the new schedule changes nothing and is found again. */
 async function switchLater(context: BillingContext, { subscription, items }: Change): Promise<void> {
-  const schedule = await scheduleOf(context, subscription)
+  const schedule = await getOrCreateSchedule(context, subscription)
   const [phase] = schedule.phases
-  const item = itemOf(subscription)
+  const item = subscriptionItem(subscription)
   const next = items[0]?.price_data
   if (!phase || !next) throw new Error(`The schedule ${schedule.id} has no phase.`)
   await callStripe(context, (stripe) =>
@@ -329,8 +334,8 @@ async function switchLater(context: BillingContext, { subscription, items }: Cha
   )
 }
 
-/** The schedule of a subscription, which has one at most. */
-async function scheduleOf(
+/** Returns the schedule of a subscription, which has at most one, or creates it. */
+async function getOrCreateSchedule(
   context: BillingContext,
   { id, schedule }: Stripe.Subscription,
 ): Promise<Stripe.SubscriptionSchedule> {
@@ -340,7 +345,7 @@ async function scheduleOf(
     return await callStripe(context, (stripe) => stripe.subscriptionSchedules.create({ from_subscription: id }))
   } catch (error) {
     if (!(error instanceof StripeFailure) || !error.refused) throw error
-    // Somebody was faster.
+    // A concurrent request was faster.
     const made = idOf((await retrieveSubscription(context, id)).schedule)
     if (made === null) throw error
     return callStripe(context, (stripe) => stripe.subscriptionSchedules.retrieve(made))

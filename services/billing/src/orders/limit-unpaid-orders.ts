@@ -4,22 +4,22 @@ import { sql } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { stripeTime } from '../stripe/client.ts'
 
-/** Whoever begins an order. */
+/** Who places an order. */
 interface Buyer {
   ownerId: string | null
   browserId: string | null
-  /** Undefined where a BFF of the version before asks, which tells none: nothing is limited then. */
+  /** Undefined from a BFF of the previous version, which does not send it: nothing is limited then. */
   network: string | undefined
 }
 
 /**
- * Refuses an order beyond what an account, a browser and a network may have begun and not paid at once: each is a page at the
- * provider. To be called with the purchase locked, before its page is made; others of the same buyer wait until the transaction ends, as
- * two that count at once would both find room.
- * @param cartId whose orders give way to this one.
+ * Rejects an order beyond the number of unpaid ones allowed per account, browser and network: each is a payment page at
+ * Stripe. Call it with the purchase locked, before its page is created. Locks the buyer until the transaction ends, since two
+ * concurrent orders would otherwise both pass.
+ * @param cartId whose own orders do not count, since this one replaces them.
  * @throws DomainError `too_many_unpaid`
  */
-export async function refuseTooManyOrders(
+export async function limitUnpaidOrders(
   tx: Transaction,
   context: BillingContext,
   { ownerId, browserId, network }: Buyer,
@@ -29,7 +29,7 @@ export async function refuseTooManyOrders(
   const names = [`browser ${browserId}`, `network ${network}`, `owner ${ownerId}`].filter(
     (one) => !one.endsWith(' null'),
   )
-  // In one order, so that no two wait for each other.
+  // Always in the same order, to avoid deadlocks.
   for (const name of names.toSorted())
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('unpaid orders'), hashtext(${name}))`)
   const now = stripeTime(context)

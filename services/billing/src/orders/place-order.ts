@@ -3,7 +3,7 @@ import type { Order, PlaceOrder } from '@robokids/contracts/shop'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { eq } from 'drizzle-orm'
-import { mayChange, ownCart } from './carts.ts'
+import { mayChange, findOwnCartId } from '../checkout/carts.ts'
 import type { BillingContext } from '../config.ts'
 import { openCheckout } from '../checkout/open-checkout.ts'
 import { orderParameters } from '../stripe/session-parameters.ts'
@@ -11,27 +11,27 @@ import { quoteOrder, sameItems } from './rules.ts'
 import { readOrder } from './read-orders.ts'
 import { readProducts } from '../prices/read-products.ts'
 import { orders } from '../schema.ts'
-import { refuseTooManyOrders } from './limit-unpaid-orders.ts'
+import { limitUnpaidOrders } from './limit-unpaid-orders.ts'
 
 /**
- * The order of a cart with the checkout where it is paid: the open one, or a new one at the prices of the day. The same
- * request again is the same order; what is already paid is answered as paid. Of the orders of one cart, one can be paid.
+ * Places the order of a cart and returns it with its checkout: the open one, the paid one, or a new one at today's prices.
+ * Idempotent by `orderId`. Only one of a cart's orders can be paid.
  * @throws DomainError product_not_for_sale, price_changed, id_reused, already_paid, too_many_unpaid, upstream_unavailable
  */
 export async function placeOrder(context: BillingContext, request: PlaceOrder): Promise<Order> {
   const { orderId, items, agreed, replaces, ownerId = null, browserId = null, network } = request
   const [known] = await context.db.select().from(orders).where(eq(orders.id, orderId))
-  if (known && !sameItems(known.items, items)) throw reused()
-  const asker = { ownerId, browserId }
-  const isOwn = !known || mayChange(asker, known)
-  const named = replaces === undefined || !isOwn ? undefined : await ownCart(context.db, asker, replaces)
+  if (known && !sameItems(known.items, items)) throw idReused()
+  const requester = { ownerId, browserId }
+  const isOwn = !known || mayChange(requester, known)
+  const named = replaces === undefined || !isOwn ? undefined : await findOwnCartId(context.db, requester, replaces)
   const cartId = known?.cartId ?? named ?? orderId
   await openCheckout(context, {
     id: orderId,
     kind: 'order',
     ownerId,
     agreed,
-    // What else is of a cart is closed, or told of, by whoever filled it alone.
+    // Only the owner of a cart may close its other orders or be told about them.
     ...(isOwn ? { cartId } : {}),
     async offer(tx, now) {
       const { lines } = quoteOrder(items, await readProducts(tx, now))
@@ -42,13 +42,13 @@ export async function placeOrder(context: BillingContext, request: PlaceOrder): 
         parameters: (attemptId, expiresAt) => orderParameters(attemptId, purchase, expiresAt, context.config.SITE_URL),
       }
     },
-    admit: (tx) => refuseTooManyOrders(tx, context, { ownerId, browserId, network }, cartId),
-    keep: (tx) => writeDown(tx, context, request, cartId),
+    admit: (tx) => limitUnpaidOrders(tx, context, { ownerId, browserId, network }, cartId),
+    save: (tx) => insertOrder(tx, context, request, cartId),
   })
   return readOrder(context.db, orderId)
 }
 
-async function writeDown(
+async function insertOrder(
   tx: Transaction,
   { clock }: BillingContext,
   { orderId, items, ownerId = null, browserId = null, network }: PlaceOrder,
@@ -67,12 +67,12 @@ async function writeDown(
     })
     .onConflictDoNothing()
   const [written] = await tx.select().from(orders).where(eq(orders.id, orderId))
-  if (!written || !sameItems(written.items, items)) throw reused()
-  // A process of the version before has written it down, without its cart.
+  if (!written || !sameItems(written.items, items)) throw idReused()
+  // Inserted by a process of the previous version, without its cart.
   if (written.cartId === null && cartId !== orderId)
     await tx.update(orders).set({ cartId }).where(eq(orders.id, orderId))
 }
 
-function reused(): DomainError {
+function idReused(): DomainError {
   return new DomainError('id_reused', 'This orderId belongs to another cart.')
 }

@@ -7,8 +7,7 @@ import { orderStatus } from './rules.ts'
 import { readCheckouts } from '../checkout/read-checkouts.ts'
 import { checkoutAttempts, orders, payments, type OrderRow } from '../schema.ts'
 
-/** As many as an operator looks at. */
-const mostListed = 500
+const maxListed = 500
 
 async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Order[]> {
   const ids = rows.map(({ id }) => id)
@@ -55,7 +54,7 @@ export async function readOrder(db: Database | Transaction, orderId: string): Pr
   return order
 }
 
-/** The orders that were paid, newest first: of one status, or of all. */
+/** Returns paid orders, newest first, optionally of one status. */
 export async function readOrders(db: Database, status: Order['status'] | undefined): Promise<Order[]> {
   const accepted = db
     .select({ id: payments.id })
@@ -66,7 +65,7 @@ export async function readOrders(db: Database, status: Order['status'] | undefin
     .from(orders)
     .where(exists(accepted))
     .orderBy(desc(orders.createdAt), desc(orders.id))
-    .limit(mostListed)
+    .limit(maxListed)
   const all = await present(db, rows)
   return status === undefined ? all : all.filter((order) => order.status === status)
 }

@@ -1,35 +1,11 @@
-import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { PaymentState } from '@robokids/contracts/billing'
-import { orderTerms, registrationTerms } from '@robokids/contracts/offers'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { canBeBought, type Order, type OrderItem, type OrderLine, type Product } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
-import type { Attempt } from '../schema.ts'
-import { isOrder } from '../purchase.ts'
-
-/** What an attempt is for, as it was agreed to. */
-export function termsOf({
-  agreement,
-  purchase,
-  parameters,
-}: Pick<Attempt, 'agreement' | 'purchase' | 'parameters'>): AgreementTerms {
-  if (agreement) return agreement.terms
-  if (isOrder(purchase)) return orderTerms(purchase.lines)
-  const { classType, startDate, children } = purchase
-  // A class is one line of what the provider was asked for.
-  const [seats] = parameters.line_items
-  return registrationTerms({
-    classType,
-    startDate,
-    children: children.length,
-    siblingJoinsFree: (seats?.quantity ?? children.length) < children.length,
-    unitAmount: seats?.price_data.unit_amount ?? 0,
-  })
-}
 
 /**
- * What a cart comes to by today's products.
- * @throws DomainError product_not_for_sale, naming each line that cannot be bought (any more)
+ * Quotes a cart by today's products.
+ * @throws DomainError product_not_for_sale, with an issue for each line that cannot be bought
  */
 export function quoteOrder(items: OrderItem[], products: Product[]): { lines: OrderLine[]; amount: number } {
   const known = new Map(products.map((product) => [product.sku, product]))
@@ -48,14 +24,14 @@ export function quoteOrder(items: OrderItem[], products: Product[]): { lines: Or
   return { lines, amount: lines.reduce((sum, { quantity, unitAmount }) => sum + quantity * unitAmount, 0) }
 }
 
-/** Whether two carts hold the same, in whatever order. */
+/** Whether two carts have the same items, in any order. */
 export function sameItems(one: OrderItem[], other: OrderItem[]): boolean {
   const quantities = new Map(one.map(({ sku, quantity }) => [sku, quantity]))
   return one.length === other.length && other.every(({ sku, quantity }) => quantities.get(sku) === quantity)
 }
 
-/** Why an order cannot be shipped, in words that follow a colon; undefined where it can. */
-export function whyNotShippable(state: PaymentState | undefined, owedCents: number): string | undefined {
+/** Why an order cannot be shipped, as text that follows a colon; undefined if it can. */
+export function whyNotShippable(state: PaymentState | undefined, dueCents: number): string | undefined {
   switch (state) {
     case undefined:
       return 'it is not paid'
@@ -64,7 +40,7 @@ export function whyNotShippable(state: PaymentState | undefined, owedCents: numb
     case 'refunded':
       return 'all that was paid went back'
     case 'refund_failed': {
-      const money = formatMoney({ amount: owedCents, currency: 'usd' })
+      const money = formatMoney({ amount: dueCents, currency: 'usd' })
       return `it is cancelled, and ${money} of its refund did not reach the buyer: it is owed still`
     }
     case 'disputed':
@@ -77,7 +53,7 @@ export function whyNotShippable(state: PaymentState | undefined, owedCents: numb
   }
 }
 
-/** How an order is doing, by its payment and its parcel. What was told as cancelled stays so. */
+/** The status of an order by its payment and shipment. Once announced as refunded, it stays so. */
 export function orderStatus(
   payment: { state?: PaymentState | undefined; returnedAt?: string | null | undefined } | null,
   shippedAt: Temporal.Instant | null,

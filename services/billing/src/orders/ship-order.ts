@@ -8,15 +8,15 @@ import { readOrder } from './read-orders.ts'
 import { orders, payments } from '../schema.ts'
 
 /**
- * Notes that an order is on its way, and has its buyer told: once, whatever is asked how often.
- * @throws DomainError order_not_found; order_already_shipped under another number; order_not_shippable where it is not paid,
- * or its money is on its way back, gone or disputed
+ * Records that an order was shipped, and notifies the buyer once. Idempotent.
+ * @throws DomainError order_not_found; order_already_shipped with another tracking number; order_not_shippable if it is not
+ * paid, or its payment is refunded, being refunded or disputed
  */
 export async function shipOrder({ db, clock }: BillingContext, orderId: string, shipment: ShipOrder): Promise<Order> {
   const trackingNumber = shipment.trackingNumber ?? null
   await db.transaction(async (tx) => {
     const [row] = await tx.select().from(orders).where(eq(orders.id, orderId)).for('update')
-    // Whoever gives its money back holds this as well.
+    // Refunds lock this row as well, so that an order is not shipped while it is refunded.
     await tx
       .select({ id: payments.id })
       .from(payments)

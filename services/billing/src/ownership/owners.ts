@@ -2,56 +2,63 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { EventOf } from '@robokids/contracts/event'
 import { emailKey } from '@robokids/contracts/fields'
 import type { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { and, eq, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
-import { requestEnd } from '../membership/apply-membership.ts'
+import { requestMembershipEnd } from './request-membership-end.ts'
 import type { BillingContext } from '../config.ts'
-import { currentState, isSamePerson, ownershipOf, type AccountState, type Origin, type Ownership } from './rules.ts'
+import {
+  currentState,
+  isSamePerson,
+  resolveOwnership,
+  type AccountState,
+  type Origin,
+  type Ownership,
+} from './rules.ts'
 import { accountStates, checkoutAttempts, membershipAttempts, memberships, orders, type Membership } from '../schema.ts'
 
 /**
- * Whose each purchase is. Identity's events come in any order; so each is kept, and what it may have changed is worked out
- * anew from all of them. Whoever begins a purchase shares this lock, whoever learns of an account has it alone.
+ * Guards the owners of purchases. Identity's events arrive in any order, so all are stored and the owners are computed again
+ * from all of them. Starting a purchase takes the lock shared, recording an account takes it exclusively.
  */
-async function lockOwners(tx: Transaction, how: 'shared' | 'alone'): Promise<void> {
-  const lock = how === 'alone' ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`
+async function lockOwners(tx: Transaction, mode: 'shared' | 'exclusive'): Promise<void> {
+  const lock = mode === 'exclusive' ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`
   await tx.execute(sql`select ${lock}(hashtext('owners'), 0)`)
 }
 
 /**
- * Whoever begins, or is about to judge, a membership of an address or an account holds this until the end of the
- * transaction, and is told whose it is.
+ * Locks the memberships of an address and an account until the transaction ends, and returns the owner. To be held by every
+ * transaction that starts or validates one.
  */
 export async function lockMember(tx: Transaction, origin: Origin): Promise<Ownership> {
   await lockOwners(tx, 'shared')
-  const ownership = await ownershipIn(tx, origin)
+  const ownership = await readOwnership(tx, origin)
   const names = [origin.emailKey, ownership.emailKey, ownership.ownerId].filter((name) => name !== null)
-  // In one order everywhere, so that no two transactions wait for each other.
+  // Always in the same order, to avoid deadlocks.
   for (const name of new Set(names.toSorted())) {
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('membership'), hashtext(${name}))`)
   }
   return ownership
 }
 
-/** Whose something is, by all that is known of accounts now. */
-export async function ownershipIn(tx: Transaction, origin: Origin): Promise<Ownership> {
-  return ownershipOf(origin, await statesAround(tx, [origin.ownerId], [origin.emailKey]))
+/** Resolves the owner of a purchase by the account states recorded so far. */
+export async function readOwnership(tx: Transaction, origin: Origin): Promise<Ownership> {
+  return resolveOwnership(origin, await readRelatedStates(tx, [origin.ownerId], [origin.emailKey]))
 }
 
-/** Whether an account is known to be deleted or disabled. */
-export async function isGone(tx: Transaction, userId: string): Promise<boolean> {
+/** Whether an account is deleted or disabled. */
+export async function isAccountGone(tx: Transaction, userId: string): Promise<boolean> {
   const states = await tx.select().from(accountStates).where(eq(accountStates.userId, userId))
   return (currentState(states, userId)?.status ?? 'active') !== 'active'
 }
 
-/** The addresses that an account has, or had. */
-export async function addressesOf(tx: Transaction, userId: string): Promise<string[]> {
+/** Returns the keys of all addresses that an account has or had. */
+export async function readEmailKeys(tx: Transaction, userId: string): Promise<string[]> {
   const states = await tx.select().from(accountStates).where(eq(accountStates.userId, userId))
   return [...new Set(states.flatMap(({ emailKey: key }) => (key === null ? [] : [key])))]
 }
 
-/** All that is known of these accounts, of those that had these addresses, and of whoever shares an address with them. */
-async function statesAround(
+/** Returns the states of these accounts, of accounts that had these addresses, and, transitively, of those that shared one. */
+async function readRelatedStates(
   tx: Transaction,
   userIds: (string | null)[],
   emailKeys: (string | null)[],
@@ -78,34 +85,34 @@ async function statesAround(
 
 type AccountEvent = EventOf<typeof userConfirmed> | EventOf<typeof userUpdated> | EventOf<typeof userDeleted>
 
-/** An account is there, is another one by now, or is gone: what belongs to it moves, comes or ends with that. */
-export async function followAccount(tx: Transaction, event: AccountEvent, context: BillingContext): Promise<void> {
+/** Records a created, changed or deleted account, and updates its purchases. */
+export async function applyAccountEvent(tx: Transaction, event: AccountEvent, context: BillingContext): Promise<void> {
   const { id, type, time, data } = event
   const { userId } = data
   const at = Temporal.Instant.from(time)
   const status = type === 'user.deleted' ? 'deleted' : data.enabled === false ? 'disabled' : 'active'
   const address = verifiedAddress(event)
   const states = [state({ id, userId, at, status }, address)]
-  // What it was until then, of which nothing may be known.
+  // Its state before the event, which may never have been recorded.
   const before = (type === 'user.updated' ? event.data.previousEmail : null) ?? (status === 'active' ? null : address)
   if (before !== null) {
     const until = { id: randomUUIDv7(), userId, at: at.subtract({ milliseconds: 1 }), status: 'active' as const }
     states.unshift(state(until, before))
   }
-  await learn(tx, context, userId, states)
+  await recordStates(tx, context, userId, states)
 }
 
 /**
- * Somebody is signed in with an account that has this address. Where no event has told of the account, what is nobody's at
- * that address is its own from now on; what events come to tell of it goes on from there.
+ * Records the account of a signed-in user if no event of it has arrived yet: unowned purchases at its address become its own.
+ * Later events of the account build on that.
  */
-export async function noteAccount(
+export async function recordAccount(
   tx: Transaction,
   context: BillingContext,
   { userId, email }: { userId: string; email: string },
 ): Promise<void> {
   if ((await tx.$count(accountStates, eq(accountStates.userId, userId))) > 0) return
-  await lockOwners(tx, 'alone')
+  await lockOwners(tx, 'exclusive')
   await tx
     .update(membershipAttempts)
     .set({ ownerId: userId, email: sql`${memberships.email}`, emailKey: sql`${memberships.emailKey}` })
@@ -117,17 +124,19 @@ export async function noteAccount(
         eq(memberships.emailKey, emailKey(email)),
       ),
     )
-  await learn(tx, context, userId, [state({ id: randomUUIDv7(), userId, at: longAgo, status: 'active' }, email)])
+  await recordStates(tx, context, userId, [
+    state({ id: randomUUIDv7(), userId, at: beforeAnyEvent, status: 'active' }, email),
+  ])
 }
 
-/** Before whatever an event may tell of. */
-const longAgo = Temporal.Instant.fromEpochMilliseconds(0)
+/** Earlier than any event. */
+const beforeAnyEvent = Temporal.Instant.fromEpochMilliseconds(0)
 
-/** What an event says of the address that an account has proven to have. */
+/** The verified address of an account, according to an event. */
 function verifiedAddress({ type, data }: AccountEvent): string | null {
   if (data.verifiedEmail !== undefined) return data.verifiedEmail
   if (data.emailVerified) return data.email
-  // As the version before tells of an address that is not verified yet.
+  // The previous version publishes a change to an unverified address so.
   return type === 'user.updated' && 'previousEmail' in data ? data.previousEmail : null
 }
 
@@ -137,25 +146,29 @@ function state(of: Omit<Row, 'email' | 'emailKey'>, email: string | null): Row {
   return { ...of, email, emailKey: email === null ? null : emailKey(email) }
 }
 
-async function learn(tx: Transaction, context: BillingContext, userId: string, news: Row[]): Promise<void> {
-  await lockOwners(tx, 'alone')
-  await tx.insert(accountStates).values(news).onConflictDoNothing()
-  const keys = await addressesOf(tx, userId)
-  await settleMemberships(tx, context, { userId, keys })
-  await settleOrders(tx, { userId, keys })
+async function recordStates(tx: Transaction, context: BillingContext, userId: string, newStates: Row[]): Promise<void> {
+  await lockOwners(tx, 'exclusive')
+  await tx.insert(accountStates).values(newStates).onConflictDoNothing()
+  const keys = await readEmailKeys(tx, userId)
+  await updateMembershipOwners(tx, context, { userId, keys })
+  await updateOrderOwners(tx, { userId, keys })
   const states = await tx.select().from(accountStates).where(eq(accountStates.userId, userId))
   const ends = states.filter(({ status }) => status !== 'active').map(({ at }) => at)
   const endedAt = ends.toSorted((a, b) => Temporal.Instant.compare(a, b)).at(-1)
-  if (endedAt) await closePages(tx, context, { userId, keys }, endedAt)
+  if (endedAt) await requestPageCloses(tx, context, { userId, keys }, endedAt)
 }
 
-interface Whose {
+interface AccountAddresses {
   userId: string
-  /** The addresses that the account has had. */
+  /** The keys of all addresses that the account has or had. */
   keys: string[]
 }
 
-async function settleMemberships(tx: Transaction, context: BillingContext, { userId, keys }: Whose): Promise<void> {
+async function updateMembershipOwners(
+  tx: Transaction,
+  context: BillingContext,
+  { userId, keys }: AccountAddresses,
+): Promise<void> {
   const rows = await tx
     .select({ attempt: membershipAttempts, membership: memberships })
     .from(memberships)
@@ -170,10 +183,10 @@ async function settleMemberships(tx: Transaction, context: BillingContext, { use
     )
     .orderBy(memberships.attemptId)
   for (const { attempt, membership } of rows) {
-    const ownership = await ownershipIn(tx, originOf(attempt))
+    const ownership = await readOwnership(tx, toOrigin(attempt))
     await tx.update(memberships).set(ownershipColumns(ownership)).where(eq(memberships.attemptId, attempt.id))
     if (membership.status !== 'active' || !isNewEnd(membership.accountEndedAt, ownership.accountEndedAt)) continue
-    await requestEnd(tx, context, attempt.id, 'at_period_end')
+    await requestMembershipEnd(tx, context, attempt.id, 'at_period_end')
   }
 }
 
@@ -181,8 +194,8 @@ function isNewEnd(known: Temporal.Instant | null, now: Temporal.Instant | null):
   return now !== null && (known === null || Temporal.Instant.compare(known, now) < 0)
 }
 
-/** The running membership of the same person, if there is one. */
-export async function runningMembership(tx: Transaction, owned: Ownership): Promise<Membership | undefined> {
+/** Returns the running membership of the same person, if any. */
+export async function findRunningMembership(tx: Transaction, owned: Ownership): Promise<Membership | undefined> {
   const { ownerId, emailKey } = owned
   const running = await tx
     .select()
@@ -197,8 +210,8 @@ export async function runningMembership(tx: Transaction, owned: Ownership): Prom
   return running.find((one) => isSamePerson(owned, { ownerId: one.userId, emailKey: one.emailKey }))
 }
 
-/** How a membership was asked for. */
-export function originOf(attempt: {
+/** The origin of a membership attempt. */
+export function toOrigin(attempt: {
   email: string
   emailKey: string
   ownerId: string | null
@@ -208,12 +221,12 @@ export function originOf(attempt: {
   return { email, emailKey, ownerId, at: createdAt }
 }
 
-/** As a membership's row keeps it. */
+/** The columns of `memberships` for an ownership. */
 export function ownershipColumns({ ownerId, ownedAt, email, emailKey, accountEndedAt }: Ownership) {
   return { userId: ownerId, ownedAt, email, emailKey, accountEndedAt }
 }
 
-async function settleOrders(tx: Transaction, { userId, keys }: Whose): Promise<void> {
+async function updateOrderOwners(tx: Transaction, { userId, keys }: AccountAddresses): Promise<void> {
   const placedEmail = sql`lower(${orders.placedWith} ->> 'email')`
   const rows = await tx
     .select()
@@ -231,20 +244,20 @@ async function settleOrders(tx: Transaction, { userId, keys }: Whose): Promise<v
     )
     .orderBy(orders.id)
     .for('update')
-  for (const order of rows) await settleOrder(tx, order)
+  for (const order of rows) await updateOrderOwner(tx, order)
 }
 
-/** An order's payment page was told an address: it is the account's that has it, if it was nobody's. */
+/** Assigns an unowned order to the account with the address that was entered on its payment page. */
 export async function claimOrder(tx: Transaction, orderId: string): Promise<void> {
   await lockOwners(tx, 'shared')
   const [order] = await tx.select().from(orders).where(eq(orders.id, orderId)).for('update')
-  if (order) await settleOrder(tx, order)
+  if (order) await updateOrderOwner(tx, order)
 }
 
-async function settleOrder(tx: Transaction, order: typeof orders.$inferSelect): Promise<void> {
+async function updateOrderOwner(tx: Transaction, order: typeof orders.$inferSelect): Promise<void> {
   if (order.email === null) return
   const placed = order.placedWith ?? { email: order.email, ownerId: order.ownerId }
-  const { ownerId, email } = await ownershipIn(tx, {
+  const { ownerId, email } = await readOwnership(tx, {
     ...placed,
     emailKey: emailKey(placed.email),
     at: order.createdAt,
@@ -253,11 +266,11 @@ async function settleOrder(tx: Transaction, order: typeof orders.$inferSelect): 
   await tx.update(orders).set({ ownerId, email, placedWith: placed }).where(eq(orders.id, order.id))
 }
 
-/** With the account gone, nobody is to pay any more on the pages that were opened for it. */
-async function closePages(
+/** Requests that the payment pages of a deleted or disabled account are closed. */
+async function requestPageCloses(
   tx: Transaction,
   { clock }: BillingContext,
-  { userId, keys }: Whose,
+  { userId, keys }: AccountAddresses,
   endedAt: Temporal.Instant,
 ): Promise<void> {
   const requested = { closeRequestedAt: clock.now(), tries: 0, nextTryAt: clock.now() }
@@ -272,10 +285,10 @@ async function closePages(
       ),
     )
   for (const attempt of open) {
-    const { accountEndedAt } = await ownershipIn(tx, originOf(attempt))
+    const { accountEndedAt } = await readOwnership(tx, toOrigin(attempt))
     if (accountEndedAt === null) continue
     await tx.update(membershipAttempts).set(requested).where(eq(membershipAttempts.id, attempt.id))
-    await wake(tx, 'end-memberships')
+    await wakeJob(tx, 'end-memberships')
   }
   const closed = await tx
     .update(checkoutAttempts)
@@ -289,5 +302,5 @@ async function closePages(
       ),
     )
     .returning({ id: checkoutAttempts.id })
-  if (closed.length > 0) await wake(tx, 'close-checkouts')
+  if (closed.length > 0) await wakeJob(tx, 'close-checkouts')
 }

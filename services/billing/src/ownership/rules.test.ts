@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSamePerson, ownershipOf, type AccountState, type Origin } from './rules.ts'
+import { isSamePerson, resolveOwnership, type AccountState, type Origin } from './rules.ts'
 
 const start = Temporal.Instant.from('2026-11-28T12:00:00Z')
 const at = (seconds: number) => start.add({ seconds })
@@ -18,65 +18,65 @@ const origin = (seconds: number, email: string, ownerId: string | null = null): 
   ownerId,
 })
 
-describe('whose a purchase is', () => {
-  it('is the account that was signed in, whatever address was typed', () => {
-    expect(ownershipOf(origin(5, 'x'), [])).toMatchObject({ ownerId: null, emailKey: 'x' })
+describe('the owner of a purchase', () => {
+  it('is the signed-in account, whatever address was entered', () => {
+    expect(resolveOwnership(origin(5, 'x'), [])).toMatchObject({ ownerId: null, emailKey: 'x' })
     const states = [state('u', 0, 'a'), state('v', 0, 'x')]
-    expect(ownershipOf(origin(5, 'x', 'u'), states)).toMatchObject({ ownerId: 'u', emailKey: 'x' })
+    expect(resolveOwnership(origin(5, 'x', 'u'), states)).toMatchObject({ ownerId: 'u', emailKey: 'x' })
     // An address that is not the account's own stays when that changes, but an old one of its own does not.
-    expect(ownershipOf(origin(5, 'x', 'u'), [...states, state('u', 9, 'b')])).toMatchObject({ emailKey: 'x' })
+    expect(resolveOwnership(origin(5, 'x', 'u'), [...states, state('u', 9, 'b')])).toMatchObject({ emailKey: 'x' })
   })
 
-  it('is known at the address that the account has, where an old one of its own was typed', () => {
+  it('has the current address of the account if an old one of its own was entered', () => {
     const states = [state('u', 0, 'a'), state('u', 2, 'b'), state('v', 3, 'a'), state('u', 9, 'c')]
-    expect(ownershipOf(origin(5, 'a', 'u'), states.slice(0, 3))).toMatchObject({ ownerId: 'u', emailKey: 'b' })
-    expect(ownershipOf(origin(5, 'a', 'u'), states)).toMatchObject({ ownerId: 'u', emailKey: 'c' })
+    expect(resolveOwnership(origin(5, 'a', 'u'), states.slice(0, 3))).toMatchObject({ ownerId: 'u', emailKey: 'b' })
+    expect(resolveOwnership(origin(5, 'a', 'u'), states)).toMatchObject({ ownerId: 'u', emailKey: 'c' })
   })
 
-  it('is the account with that address, then or later, and of several the first', () => {
+  it('is the first account that has the entered address, then or later', () => {
     const before = [state('u', 0, 'a')]
-    expect(ownershipOf(origin(5, 'a'), before)).toMatchObject({ ownerId: 'u', ownedAt: at(5) })
-    expect(ownershipOf(origin(5, 'a'), [state('u', 7, 'a')])).toMatchObject({ ownerId: 'u', ownedAt: at(7) })
+    expect(resolveOwnership(origin(5, 'a'), before)).toMatchObject({ ownerId: 'u', ownedAt: at(5) })
+    expect(resolveOwnership(origin(5, 'a'), [state('u', 7, 'a')])).toMatchObject({ ownerId: 'u', ownedAt: at(7) })
     const moved = [state('u', 0, 'a'), state('u', 6, 'b'), state('v', 8, 'a')]
-    expect(ownershipOf(origin(5, 'a'), moved)).toMatchObject({ ownerId: 'u', emailKey: 'b' })
-    // What is bought there after the first one has left is the next one's.
-    expect(ownershipOf(origin(7, 'a'), moved)).toMatchObject({ ownerId: 'v', emailKey: 'a' })
+    expect(resolveOwnership(origin(5, 'a'), moved)).toMatchObject({ ownerId: 'u', emailKey: 'b' })
+    // A purchase made after the first account has changed its address belongs to the next one.
+    expect(resolveOwnership(origin(7, 'a'), moved)).toMatchObject({ ownerId: 'v', emailKey: 'a' })
   })
 
-  it('goes with the account to its next address, also where the old one was taken from it meanwhile', () => {
+  it('follows the account to its next address, even if another account took the old one meanwhile', () => {
     const states = [state('u', 0, 'a'), state('u', 6, null), state('v', 7, 'a'), state('u', 9, 'b')]
-    expect(ownershipOf(origin(5, 'a'), states)).toMatchObject({ ownerId: 'u', emailKey: 'b' })
+    expect(resolveOwnership(origin(5, 'a'), states)).toMatchObject({ ownerId: 'u', emailKey: 'b' })
   })
 
-  it('is nobody’s once its account is deleted, until the next one proves to have the address', () => {
+  it('is nobody once the account is deleted, until the next one verifies the address', () => {
     const gone = [state('u', 0, 'a'), state('u', 6, 'b'), state('u', 8, 'b', 'deleted')]
     const left = { ownerId: null, emailKey: 'b', accountEndedAt: at(8) }
-    expect(ownershipOf(origin(5, 'a'), gone)).toMatchObject(left)
-    expect(ownershipOf(origin(5, 'a'), [...gone, state('v', 9, 'a')])).toMatchObject(left)
-    expect(ownershipOf(origin(5, 'a'), [...gone, state('v', 9, 'b')])).toMatchObject({ ...left, ownerId: 'v' })
+    expect(resolveOwnership(origin(5, 'a'), gone)).toMatchObject(left)
+    expect(resolveOwnership(origin(5, 'a'), [...gone, state('v', 9, 'a')])).toMatchObject(left)
+    expect(resolveOwnership(origin(5, 'a'), [...gone, state('v', 9, 'b')])).toMatchObject({ ...left, ownerId: 'v' })
     // A page that was open when the account was deleted, with that account signed in.
-    expect(ownershipOf(origin(9, 'x', 'u'), gone)).toMatchObject({ ownerId: null, accountEndedAt: at(8) })
-    // What is asked for without an account, at the address that is free again, has nothing to do with the old one.
-    expect(ownershipOf(origin(9, 'b'), gone)).toMatchObject({ ownerId: null, accountEndedAt: null })
+    expect(resolveOwnership(origin(9, 'x', 'u'), gone)).toMatchObject({ ownerId: null, accountEndedAt: at(8) })
+    // A purchase without an account at the freed address is unrelated to the deleted account.
+    expect(resolveOwnership(origin(9, 'b'), gone)).toMatchObject({ ownerId: null, accountEndedAt: null })
   })
 
-  it('stays with an account that is disabled, which cannot look after it', () => {
+  it('stays an account that is disabled, with the time of that', () => {
     const states = [state('u', 0, 'a'), state('u', 6, 'a', 'disabled'), state('u', 7, 'a')]
-    expect(ownershipOf(origin(5, 'a'), states)).toMatchObject({ ownerId: 'u', accountEndedAt: at(6) })
-    expect(ownershipOf(origin(8, 'a'), states)).toMatchObject({ ownerId: 'u', accountEndedAt: null })
+    expect(resolveOwnership(origin(5, 'a'), states)).toMatchObject({ ownerId: 'u', accountEndedAt: at(6) })
+    expect(resolveOwnership(origin(8, 'a'), states)).toMatchObject({ ownerId: 'u', accountEndedAt: null })
   })
 
   const users = ['u', 'v', 'w']
   const addresses = ['a', 'b', 'c']
-  /** What may become of a few accounts that share a few addresses; each proves one at a time, and a deleted one stays so. */
-  const historiesWith = (shortestPause: number) =>
+  /** Histories of a few accounts that share a few addresses; each verifies one at a time, and a deleted one stays deleted. */
+  const historiesWith = (minPause: number) =>
     fc
       .array(
         fc.record({
           user: fc.constantFrom(...users),
           email: fc.option(fc.constantFrom(...addresses), { freq: 6 }),
           status: fc.constantFrom<AccountState['status']>('active', 'active', 'active', 'disabled', 'deleted'),
-          pause: fc.integer({ min: shortestPause, max: 3 }),
+          pause: fc.integer({ min: minPause, max: 3 }),
         }),
         { maxLength: 12 },
       )
@@ -90,7 +90,7 @@ describe('whose a purchase is', () => {
     ownerId: fc.option(fc.constantFrom(...users)),
   })
 
-  it('is the same in whatever order and however often it is heard of what became of the accounts', () => {
+  it('does not depend on the order or the number of deliveries of account events', () => {
     fc.assert(
       fc.property(
         // Some at the very same moment.
@@ -103,21 +103,21 @@ describe('whose a purchase is', () => {
         ),
         ([states, arrived, { seconds, email, ownerId }]) => {
           const bought = origin(seconds, email, ownerId)
-          expect(ownershipOf(bought, arrived)).toEqual(ownershipOf(bought, states))
+          expect(resolveOwnership(bought, arrived)).toEqual(resolveOwnership(bought, states))
         },
       ),
       { numRuns: 2_000 },
     )
   })
 
-  it('is never taken from an account that is not deleted, nor given to one that never had the address', () => {
+  it('never changes while the account is not deleted, nor becomes an account that never had the address', () => {
     fc.assert(
       fc.property(historiesWith(1), purchases, (states, { seconds, email, ownerId }) => {
         const bought = origin(seconds, email, ownerId)
-        let before = ownershipOf(bought, [])
+        let before = resolveOwnership(bought, [])
         for (let count = 1; count <= states.length; count++) {
           const known = states.slice(0, count)
-          const now = ownershipOf(bought, known)
+          const now = resolveOwnership(bought, known)
           const last = known.at(-1)
           const isLater = last !== undefined && Temporal.Instant.compare(last.at, bought.at) > 0
           const deleted = known.some((one) => one.userId === before.ownerId && one.status === 'deleted')
@@ -133,8 +133,8 @@ describe('whose a purchase is', () => {
   })
 })
 
-describe('two purchases', () => {
-  it('are one person’s by the account, and by the address where one of them has no account', () => {
+describe('isSamePerson', () => {
+  it('compares accounts, or addresses if one of the purchases has no account', () => {
     const [u, v] = [randomUUIDv7(), randomUUIDv7()]
     const one = (ownerId: string | null, emailKey: string) => ({ ownerId, emailKey })
     expect(isSamePerson(one(u, 'a'), one(u, 'b'))).toBe(true)

@@ -1,15 +1,15 @@
-/** What an account was from a moment on, as identity tells it. */
+/** The state of an account from an instant on, as published by identity. */
 export interface AccountState {
   userId: string
-  /** When it became so, on the clock of events. */
+  /** On the clock of events. */
   at: Temporal.Instant
-  /** The address that is proven to be the account's; null where none is. */
+  /** The verified address, or null. */
   email: string | null
   emailKey: string | null
   status: 'active' | 'disabled' | 'deleted'
 }
 
-/** What somebody asked for: when, with which address, and with which account signed in, if any. */
+/** When a purchase was started, with which address, and with which signed-in account, if any. */
 export interface Origin {
   at: Temporal.Instant
   email: string
@@ -17,37 +17,36 @@ export interface Origin {
   ownerId: string | null
 }
 
-/** Whose it is, and at which address it is known. */
+/** The owner of a purchase and its current address. */
 export interface Ownership {
   ownerId: string | null
-  /** Since when it is that account's. */
+  /** Since when the account owns it. */
   ownedAt: Temporal.Instant | null
   email: string
   emailKey: string
-  /** When an account that owned it was deleted or disabled, the latest time: nobody can look after it from then on. */
+  /** When an owning account was last deleted or disabled: nobody can manage the purchase from then on. */
   accountEndedAt: Temporal.Instant | null
 }
 
-/** An account at a moment, with all that was proven to be its address until then. */
+/** An account at an instant, with all addresses verified until then. */
 interface Holder extends AccountState {
-  /** The last of them, which may be taken from it by now. */
+  /** The last of them, which another account may have verified since. */
   last: { email: string; emailKey: string } | null
   keys: Set<string>
 }
 
 /**
- * Whose something is, given all that is known of the accounts it may belong to: the account's that was signed in, else the
- * first one's that proves to have its address. It stays with that account whatever becomes of the address, and is known at
- * the account's new one where it was known at the old one. It is nobody's again where the account is deleted, until another
- * one proves to have the address.
- * @param states in any order, and each as often as it comes
+ * Resolves the owner of a purchase: the signed-in account, or else the first account that verifies its address. The purchase
+ * stays with that account whatever happens to the address, and follows it to a new address if it was at the old one. It is
+ * unowned again once the account is deleted, until another one verifies the address.
+ * @param states in any order, with any duplicates
  */
-export function ownershipOf(origin: Origin, states: AccountState[]): Ownership {
+export function resolveOwnership(origin: Origin, states: AccountState[]): Ownership {
   const accounts = new Map<string, Holder>()
   const { email, emailKey } = origin
   const owned: Ownership = { ownerId: null, ownedAt: null, email, emailKey, accountEndedAt: null }
 
-  /** Another account than this one that has the address now. */
+  /** Returns the account, other than `except`, that has the address now. */
   const holder = (except?: string) =>
     accounts
       .values()
@@ -65,7 +64,7 @@ export function ownershipOf(origin: Origin, states: AccountState[]): Ownership {
     owned.ownedAt = origin.at
     const owner = accounts.get(owned.ownerId)
     if (!owner) return
-    // Typed out of habit, perhaps: the account has another address by now.
+    // An old address of the account was entered: it has another one by now.
     if (owner.last && owner.keys.has(emailKey)) Object.assign(owned, owner.last)
     if (owner.status !== 'active') end(owner)
   }
@@ -81,7 +80,7 @@ export function ownershipOf(origin: Origin, states: AccountState[]): Ownership {
   }
 
   let begun = false
-  for (const state of inOrder(states)) {
+  for (const state of sortByTime(states)) {
     if (!begun && Temporal.Instant.compare(state.at, origin.at) > 0) {
       begin()
       begun = true
@@ -102,14 +101,14 @@ function addressesWith({ email, emailKey }: AccountState, before: Holder | undef
     : { last: { email, emailKey }, keys: keys.union(new Set([emailKey])) }
 }
 
-/** The latest of an account's states; undefined where it is not known. */
+/** The latest state of an account, or undefined if there is none. */
 export function currentState(states: AccountState[], userId: string): AccountState | undefined {
-  const own = inOrder(states.filter((state) => state.userId === userId))
+  const own = sortByTime(states.filter((state) => state.userId === userId))
   return own.find(({ status }) => status === 'deleted') ?? own.at(-1)
 }
 
-/** By time; what is told of one moment in an order that does not depend on which came first. */
-function inOrder(states: AccountState[]): AccountState[] {
+/** Sorts by time; states of the same instant in an order that does not depend on their arrival. */
+function sortByTime(states: AccountState[]): AccountState[] {
   const tie = ({ userId, status, emailKey }: AccountState) => `${userId} ${rank[status]} ${emailKey ?? ''}`
   return states.toSorted(
     (a, b) => Temporal.Instant.compare(a.at, b.at) || (tie(a) < tie(b) ? -1 : tie(a) > tie(b) ? 1 : 0),
@@ -119,16 +118,16 @@ function inOrder(states: AccountState[]): AccountState[] {
 const rank = { active: 0, disabled: 1, deleted: 2 } as const
 
 /**
- * Who asks for something: the account that is signed in, and the browser that the BFF knows by its cookie. An address proves
- * nobody, as anybody can type it, nor does a reference, which stands in mails.
+ * Who makes a request: the signed-in account, and the browser that the BFF identifies by its cookie. Neither an address, which
+ * anybody can enter, nor a reference, which mails contain, identifies anybody.
  */
-export interface Asker {
+export interface Requester {
   ownerId: string | null
   browserId: string | null
 }
 
-/** Whether something was made by whoever asks. */
-export function isMadeBy({ ownerId, browserId }: Asker, made: Asker): boolean {
+/** Whether the requester made a purchase. */
+export function isMadeBy({ ownerId, browserId }: Requester, made: Requester): boolean {
   return isSame(ownerId, made.ownerId) || isSame(browserId, made.browserId)
 }
 
@@ -136,7 +135,7 @@ function isSame(a: string | null, b: string | null): boolean {
   return a !== null && a === b
 }
 
-/** Whether two purchases are the same person's, as far as can be known: one account's, or known at one address. */
+/** Whether two purchases belong to the same person: to the same account, or, if one has no account, to the same address. */
 export function isSamePerson(
   a: Pick<Ownership, 'ownerId' | 'emailKey'>,
   b: Pick<Ownership, 'ownerId' | 'emailKey'>,

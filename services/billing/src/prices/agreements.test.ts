@@ -3,7 +3,7 @@ import { orderTerms } from '@robokids/contracts/offers'
 import { DomainError } from '@robokids/runtime/errors'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { agreementOf, requireAgreed } from './agreements.ts'
+import { toAgreement, requireAgreed } from './agreements.ts'
 
 const terms = fc.record<AgreementTerms>({
   kind: fc.constantFrom('registration', 'order', 'membership', 'plan_change'),
@@ -30,7 +30,7 @@ const terms = fc.record<AgreementTerms>({
   reckonedAt: fc.option(fc.nat()),
 })
 
-/** The same, as another process may write it down. */
+/** The same terms with properties and lines in another order, as another process may serialize them. */
 function rewritten(given: AgreementTerms): AgreementTerms {
   const backwards = <T extends object>(one: T) => Object.fromEntries(Object.entries(one).toReversed()) as T
   return backwards({
@@ -40,7 +40,7 @@ function rewritten(given: AgreementTerms): AgreementTerms {
   })
 }
 
-function refusalOf(work: () => void): unknown {
+function errorOf(work: () => void): unknown {
   try {
     work()
     return undefined
@@ -50,33 +50,33 @@ function refusalOf(work: () => void): unknown {
 }
 
 describe('an agreement', () => {
-  it('has one id for the same terms, in whatever order they are written down', () => {
+  it('has the same id for the same terms in any order', () => {
     fc.assert(
       fc.property(terms, (given) => {
-        const offered = agreementOf(given)
-        expect(agreementOf(rewritten(given)).id).toBe(offered.id)
+        const offered = toAgreement(given)
+        expect(toAgreement(rewritten(given)).id).toBe(offered.id)
         requireAgreed(offered, rewritten(given), 'price_changed')
       }),
     )
   })
 
-  it('is refused, with what is offered, where anything at all was another one on the page', () => {
+  it('is rejected, with the current offer, if any of its terms differs', () => {
     fc.assert(
       fc.property(terms, terms, (offer, other) => {
-        const offered = agreementOf(offer)
+        const offered = toAgreement(offer)
         for (const name of Object.keys(offer) as (keyof AgreementTerms)[]) {
           const agreed = { ...offer, [name]: other[name] }
           if (canonicalTerms(agreed) === canonicalTerms(offer)) continue
-          const refusal = refusalOf(() => requireAgreed(offered, agreed, 'terms_changed'))
-          expect(refusal).toBeInstanceOf(DomainError)
-          expect(refusal).toMatchObject({ code: 'terms_changed', details: { agreement: offered } })
+          const error = errorOf(() => requireAgreed(offered, agreed, 'terms_changed'))
+          expect(error).toBeInstanceOf(DomainError)
+          expect(error).toMatchObject({ code: 'terms_changed', details: { agreement: offered } })
         }
       }),
     )
   })
 
-  it('is not asked for of a page of the version before, which says nothing of it', () => {
+  it('is not required of a page of the previous version, which sends none', () => {
     const lines = [{ sku: 'product:spider', quantity: 1, unitAmount: 500 }]
-    expect(() => requireAgreed(agreementOf(orderTerms(lines)), undefined, 'price_changed')).not.toThrow()
+    expect(() => requireAgreed(toAgreement(orderTerms(lines)), undefined, 'price_changed')).not.toThrow()
   })
 })

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { canonicalTerms, type Agreement, type AgreementTerms } from '@robokids/contracts/agreement'
 import { DomainError } from '@robokids/runtime/errors'
 
-/** An offer of these terms, good until `validUntil`. */
-export function agreementOf(terms: AgreementTerms, validUntil: Temporal.Instant | null = null): Agreement {
+/** Creates the agreement to these terms, valid until `validUntil`. */
+export function toAgreement(terms: AgreementTerms, validUntil: Temporal.Instant | null = null): Agreement {
   return {
     id: createHash('sha256').update(canonicalTerms(terms)).digest('hex'),
     terms,
@@ -11,26 +11,26 @@ export function agreementOf(terms: AgreementTerms, validUntil: Temporal.Instant 
   }
 }
 
-const refusals = {
+const messages = {
   price_changed: 'The price has changed meanwhile. Please check it and confirm again.',
   terms_changed: 'The terms of the membership have changed. Please read them again.',
   quote_outdated: 'The amount has changed meanwhile. Please check it and confirm again.',
 }
 
-/** What was agreed to is not what is offered: the answer carries what is, and agreeing to that gets through. */
-export function notOffered(code: keyof typeof refusals, offered: Agreement): DomainError {
-  return new DomainError(code, refusals[code], undefined, { agreement: offered })
+/** The agreed terms are not the offered ones: the error carries the current offer, which the client can agree to. */
+export function offerChanged(code: keyof typeof messages, offered: Agreement): DomainError {
+  return new DomainError(code, messages[code], undefined, { agreement: offered })
 }
 
 /**
- * Holds what was agreed to, as the page showed it, against what is offered, whole. A page of the version before says
- * nothing of what it showed.
- * @throws DomainError with that code, and the offer
+ * Requires that the agreed terms, as the page showed them, are exactly the offered ones. A page of the previous version sends
+ * none.
+ * @throws DomainError with that code and the offer
  */
 export function requireAgreed(
   offered: Agreement,
   agreed: AgreementTerms | undefined,
-  code: keyof typeof refusals,
+  code: keyof typeof messages,
 ): void {
-  if (agreed && agreementOf(agreed).id !== offered.id) throw notOffered(code, offered)
+  if (agreed && toAgreement(agreed).id !== offered.id) throw offerChanged(code, offered)
 }

@@ -6,9 +6,9 @@ import { publish } from '@robokids/runtime/outbox'
 import type { BillingContext } from '../config.ts'
 import { isRunning, seasonPromotion } from './rules.ts'
 import { promotions } from '../schema.ts'
-import { pricesFact } from './set-price.ts'
+import { pricesChangedData } from './set-price.ts'
 
-/** A season opened: its promotion begins, unless it is there already, changed or not. */
+/** Inserts the promotion of a season that has opened, unless it exists already. */
 export async function promoteSeason(
   tx: Transaction,
   { data }: EventOf<typeof seasonOpened>,
@@ -19,5 +19,6 @@ export async function promoteSeason(
   const promotion = seasonPromotion(data.openedOn, first)
   const made = await tx.insert(promotions).values(promotion).onConflictDoNothing().returning({ id: promotions.id })
   const now = clock.now()
-  if (made.length > 0 && isRunning(promotion, now)) await publish(tx, pricesChanged, promotion.id, pricesFact([], now))
+  if (made.length > 0 && isRunning(promotion, now))
+    await publish(tx, pricesChanged, promotion.id, pricesChangedData([], now))
 }

@@ -4,13 +4,13 @@ import { and, asc, eq, gt, isNull, lte, or } from 'drizzle-orm'
 import { promotionInForce } from './rules.ts'
 import { priceBook, promotions } from '../schema.ts'
 
-/** Matches the prices that hold at `now`. */
+/** Matches the prices in force at `now`. */
 export function inForce(now: Temporal.Instant) {
   return and(lte(priceBook.validFrom, now), or(isNull(priceBook.validTo), gt(priceBook.validTo, now)))
 }
 
-/** What a thing costs at `now`, in cents; undefined where it is not for sale. */
-export async function priceOf(tx: Transaction, sku: string, now: Temporal.Instant): Promise<number | undefined> {
+/** Returns the price of a sku at `now`, in cents, or undefined if it is not for sale. */
+export async function findPrice(tx: Transaction, sku: string, now: Temporal.Instant): Promise<number | undefined> {
   const [row] = await tx
     .select({ amount: priceBook.amount })
     .from(priceBook)
@@ -18,7 +18,7 @@ export async function priceOf(tx: Transaction, sku: string, now: Temporal.Instan
   return row?.amount
 }
 
-/** Everything that has a price at `now`, and the promotion that is in force then. */
+/** Returns all prices at `now`, with the promotion in force. */
 export async function readPrices(db: Database, now: Temporal.Instant): Promise<Prices> {
   const prices = await db
     .select({ sku: priceBook.sku, amount: priceBook.amount, currency: priceBook.currency })

@@ -4,7 +4,7 @@ import { and, asc, eq } from 'drizzle-orm'
 import { inForce } from './read-prices.ts'
 import { priceBook, products } from '../schema.ts'
 
-/** The products with the prices of `now`; one that has none is not shown. */
+/** Returns the products with their prices at `now`, except those without a price. */
 export async function readProducts(db: Database | Transaction, now: Temporal.Instant): Promise<Product[]> {
   return db
     .select({

@@ -17,7 +17,7 @@ describe('a sibling promotion', () => {
     ]).toEqual([false, true, true, false])
   })
 
-  it('is right across the change from summer time', () => {
+  it('starts and ends at midnight across the end of daylight saving time', () => {
     const season = siblingPromotion('x', Temporal.PlainDate.from('2026-10-20'), Temporal.PlainDate.from('2026-11-10'))
     expect(season).toMatchObject({ startsAt: at('2026-10-20T07:00:00Z'), endsAt: at('2026-11-11T08:00:00Z') })
   })
@@ -35,7 +35,7 @@ describe('the promotion of an upcoming season', () => {
     })
   })
 
-  it('gives way to the next season’s while both run, in what is shown and in what is charged', () => {
+  it('is superseded by that of the next season while both run, in the prices shown and charged', () => {
     const [old, next] = [seasonPromotion('2026-11-27', '2027-01-08'), seasonPromotion('2027-01-12', '2027-02-26')]
     const custom = { ...next, classTypes: ['custom' as const] }
     for (const [now, inForce, fee] of [
@@ -58,11 +58,11 @@ describe('quote', () => {
     ['basic', '2025-08-23T06:59:59Z', 80_000],
     ['basic', '2025-08-23T07:00:00Z', 40_000],
     ['custom', '2025-09-01T12:00:00Z', 80_000],
-  ] as const)('of two children in %s at %s is %i', (classType, now, amount) => {
+  ] as const)('quotes two children in %s at %s with %i cents', (classType, now, amount) => {
     expect(quote(40_000, classType, 2, [fall2025], at(now)).amount).toBe(amount)
   })
 
-  it('charges whole cents for at least half of the children and at most all of them', () => {
+  it('charges whole cents for at least half of the children and at most all', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 50, max: 10_000_000 }),

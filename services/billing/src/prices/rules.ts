@@ -2,7 +2,7 @@ import { classSku } from '@robokids/contracts/billing'
 import type { ClassType, LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
 import { payableChildren } from '@robokids/contracts/pricing'
 
-/** The promotions are days of this zone. */
+/** Promotions start and end at midnight in this zone. */
 const businessZone = 'America/Los_Angeles'
 
 export interface Promotion {
@@ -17,7 +17,7 @@ function startOfDay(day: Temporal.PlainDate): Temporal.Instant {
   return day.toZonedDateTime(businessZone).toInstant()
 }
 
-/** A promotion from the start of one day to the end of another. */
+/** Creates a promotion from the start of one day to the end of another. */
 export function siblingPromotion(id: string, firstDay: Temporal.PlainDate, lastDay: Temporal.PlainDate): Promotion {
   return {
     id,
@@ -29,20 +29,20 @@ export function siblingPromotion(id: string, firstDay: Temporal.PlainDate, lastD
 }
 
 /**
- * The promotion of a season: from the day it opens until a week after its first class day, which is four days after its
- * Monday, as in Fall 2025.
+ * Creates the promotion of a season: from the day it opens until a week after its first class day, four days after the
+ * season's Monday, as in Fall 2025.
  */
 export function seasonPromotion(openedOn: string, firstClassDay: string): Promotion {
   const first = Temporal.PlainDate.from(firstClassDay)
   return siblingPromotion(`sibling-free-${firstClassDay}`, Temporal.PlainDate.from(openedOn), first.add({ days: 7 }))
 }
 
-/** A promotion holds from the instant it starts to the last one before it ends. */
+/** Whether a promotion is running: `startsAt` is inclusive, `endsAt` exclusive. */
 export function isRunning(promotion: Pick<Promotion, 'startsAt' | 'endsAt'>, now: Temporal.Instant): boolean {
   return Temporal.Instant.compare(promotion.startsAt, now) <= 0 && Temporal.Instant.compare(now, promotion.endsAt) < 0
 }
 
-/** The one promotion that is in force at `now`: of those that run, the one that began last. */
+/** The promotion in force at `now`: of the running ones, the latest. */
 export function promotionInForce<One extends Pick<Promotion, 'startsAt' | 'endsAt'>>(
   promotions: One[],
   now: Temporal.Instant,
@@ -56,12 +56,12 @@ export function promotionInForce<One extends Pick<Promotion, 'startsAt' | 'endsA
 export interface Quote {
   siblingJoinsFree: boolean
   unitAmount: number
-  /** Children who are paid for. */
+  /** Number of paid children. */
   quantity: number
   amount: number
 }
 
-/** What a registration costs at `now`, by the price of its class and the promotions. */
+/** Quotes a registration at `now` by the price of its class and the promotions. */
 export function quote(
   price: number,
   classType: ClassType,

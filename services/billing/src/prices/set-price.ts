@@ -5,17 +5,17 @@ import { and, asc, eq, sql } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { priceBook } from '../schema.ts'
 
-export function pricesFact(skus: string[], changedAt: Temporal.Instant) {
+export function pricesChangedData(skus: string[], changedAt: Temporal.Instant) {
   return { skus, changedAt: changedAt.toString({ fractionalSecondDigits: 3 }) }
 }
 
 /**
- * Sets what a thing costs from now, or from a later instant, until the next price that is already known. What is on
- * sale for another price right now, in open checkouts, stays as it was agreed.
+ * Sets a price from now or a later instant until the next price that is already in the book. Open checkouts keep the agreed
+ * price.
  */
 export async function setPrice({ db, clock }: BillingContext, { sku, amount, validFrom }: SetPrice): Promise<void> {
   await db.transaction(async (tx) => {
-    // One at a time. The rows are read after the lock, so that those of whoever had it before are among them.
+    // One at a time. The rows are read after taking the lock, to include those of its previous holder.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('price_book'))`)
     const rows = await tx.select().from(priceBook).where(eq(priceBook.sku, sku)).orderBy(asc(priceBook.validFrom))
     if (rows.length === 0)
@@ -37,7 +37,7 @@ export async function setPrice({ db, clock }: BillingContext, { sku, amount, val
       .insert(priceBook)
       .values({ sku, amount, currency: 'usd', validFrom: from, validTo: after?.validFrom ?? null })
       .onConflictDoUpdate({ target: [priceBook.sku, priceBook.validFrom], set: { amount } })
-    // One of a later time changes nothing yet. Then nothing tells of it: nobody keeps prices for more than some seconds.
-    if (Temporal.Instant.compare(from, now) === 0) await publish(tx, pricesChanged, sku, pricesFact([sku], now))
+    // A later price publishes nothing, now or when it takes effect: consumers cache prices for a few seconds only.
+    if (Temporal.Instant.compare(from, now) === 0) await publish(tx, pricesChanged, sku, pricesChangedData([sku], now))
   })
 }

@@ -5,7 +5,7 @@ import { eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { products } from '../schema.ts'
 
-/** Sets what can be done about a product from now on. Open checkouts stay as they were agreed. */
+/** Sets the availability of a product. Open checkouts keep the agreed terms. */
 export async function setProductState({ db, clock }: BillingContext, { sku, state }: SetProductState): Promise<void> {
   await db.transaction(async (tx) => {
     const [product] = await tx.select().from(products).where(eq(products.sku, sku)).for('update')

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Refund } from '@robokids/contracts/billing'
-import { wake, type Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { refundable } from './rules.ts'
@@ -8,8 +8,7 @@ import { refunds, type RefundRow } from '../schema.ts'
 import { writeRefund, type RefundedPayment } from './write-refund.ts'
 
 /**
- * Writes down that what is left of a payment goes back: once for a reason, however often it is found out. The caller holds
- * the payment's row.
+ * Enqueues a refund of the rest of a payment, once per reason. The caller holds the lock on the payment's row.
  */
 export async function enqueueRefund(
   tx: Transaction,
@@ -22,8 +21,8 @@ export async function enqueueRefund(
 }
 
 /**
- * Writes down once more what is owed by itself and what the provider refused to give back: while the payment was disputed,
- * and the dispute is won by now, or because a part had gone back already. The caller holds the payment's row.
+ * Enqueues an automatic refund again that Stripe had declined: because the payment was disputed, and the dispute is won by
+ * now, or because a part had been refunded already. The caller holds the lock on the payment's row.
  */
 export async function enqueueRefundAgain(
   tx: Transaction,
@@ -31,9 +30,9 @@ export async function enqueueRefundAgain(
   payment: RefundedPayment,
 ): Promise<void> {
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
-  const refused = earlier.find(({ reason, stripeRefundId }) => reason !== 'requested' && stripeRefundId === null)
-  if (!refused || refused.status !== 'failed' || refused.reason === 'requested') return
-  await enqueue(tx, context, payment, refused.reason, earlier)
+  const declined = earlier.find(({ reason, stripeRefundId }) => reason !== 'requested' && stripeRefundId === null)
+  if (!declined || declined.status !== 'failed' || declined.reason === 'requested') return
+  await enqueue(tx, context, payment, declined.reason, earlier)
 }
 
 async function enqueue(
@@ -46,5 +45,5 @@ async function enqueue(
   const left = refundable(payment.amount, earlier)
   if (left <= 0) return
   await writeRefund(tx, context, payment, { id: randomUUIDv7(), amount: left, reason })
-  await wake(tx, 'run-refunds')
+  await wakeJob(tx, 'run-refunds')
 }

@@ -2,15 +2,24 @@ import type { Refund, refundsSchema } from '@robokids/contracts/billing'
 import type { Database } from '@robokids/runtime/db'
 import { and, desc, eq, inArray } from 'drizzle-orm'
 import type { z } from 'zod'
-import { buyerOfPayment } from './buyer-of-payment.ts'
-import { presentRefund } from '../checkout/read-checkouts.ts'
+import { readPaymentBuyer } from './read-buyer.ts'
 import { refundable } from './rules.ts'
-import { payments, refunds } from '../schema.ts'
+import { payments, refunds, type RefundRow } from '../schema.ts'
 
-/** As many as an operator looks at. */
-const mostListed = 500
+const maxListed = 500
 
-/** The refunds in our currency, newest first, each with what its payment was for and what of that is left. */
+export function presentRefund(row: RefundRow): Refund {
+  return {
+    refundId: row.id,
+    stripeRefundId: row.stripeRefundId,
+    amount: row.amount,
+    currency: 'usd',
+    reason: row.reason,
+    status: row.status,
+  }
+}
+
+/** Returns the refunds in our currency, newest first, each with the purchase and the refundable rest of its payment. */
 export async function readRefunds(
   db: Database,
   status: Refund['status'] | undefined,
@@ -21,7 +30,7 @@ export async function readRefunds(
     .innerJoin(payments, eq(payments.id, refunds.paymentId))
     .where(and(eq(refunds.currency, 'usd'), status && eq(refunds.status, status)))
     .orderBy(desc(refunds.createdAt), desc(refunds.id))
-    .limit(mostListed)
+    .limit(maxListed)
   const paymentIds = [...new Set(rows.map(({ payment }) => payment.id))]
   const all = await db.select().from(refunds).where(inArray(refunds.paymentId, paymentIds))
   const ofPayment = Map.groupBy(all, ({ paymentId }) => paymentId)
@@ -30,7 +39,7 @@ export async function readRefunds(
       rows.map(async ({ refund, payment }) => ({
         ...presentRefund(refund),
         paymentId: payment.id,
-        ...(await buyerOfPayment(db, payment)),
+        ...(await readPaymentBuyer(db, payment)),
         receiptNumber: payment.receiptNumber,
         createdAt: refund.createdAt.toString(),
         left: refundable(payment.amount, ofPayment.get(payment.id) ?? []),

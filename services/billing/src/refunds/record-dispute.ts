@@ -4,13 +4,13 @@ import { publish } from '@robokids/runtime/outbox'
 import { desc, eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
-import { buyerOfPayment } from './buyer-of-payment.ts'
+import { readPaymentBuyer } from './read-buyer.ts'
 import { enqueueRefundAgain } from './enqueue-refund.ts'
 import { disputeStage } from './rules.ts'
 import { disputes, orders, payments, type DisputeRow } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
 
-/** A dispute as the provider showed it. */
+/** A dispute as fetched from Stripe. */
 export interface ObservedDispute {
   disputeId: string
   intentId: string | null
@@ -23,7 +23,7 @@ export interface ObservedDispute {
 }
 
 const at = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
-const waitForUs = ['needs_response', 'warning_needs_response']
+const awaitingResponse = ['needs_response', 'warning_needs_response']
 
 function observeDispute(dispute: Stripe.Dispute): ObservedDispute {
   const due = dispute.evidence_details.due_by
@@ -34,7 +34,7 @@ function observeDispute(dispute: Stripe.Dispute): ObservedDispute {
     currency: dispute.currency,
     reason: dispute.reason,
     status: dispute.status,
-    answerBy: due !== null && waitForUs.includes(dispute.status) ? at(due) : null,
+    answerBy: due !== null && awaitingResponse.includes(dispute.status) ? at(due) : null,
     openedAt: at(dispute.created),
   }
 }
@@ -43,7 +43,7 @@ export async function fetchDispute(context: BillingContext, disputeId: string): 
   return observeDispute(await callStripe(context, (stripe) => stripe.disputes.retrieve(disputeId)))
 }
 
-/** Writes down how a dispute stands, and tells of each change of that once. */
+/** Records the status of a dispute, and publishes each change once. */
 export async function recordDispute(
   tx: Transaction,
   context: BillingContext,
@@ -53,7 +53,7 @@ export async function recordDispute(
   const [payment] =
     intentId === null
       ? []
-      : // Whoever ships what it paid for holds this as well.
+      : // Shipping locks this row as well, so that a disputed order is not shipped.
         await tx.select().from(payments).where(eq(payments.stripePaymentIntentId, intentId)).for('update')
   const facts = { paymentId: payment?.id ?? null, stripePaymentIntentId: intentId, amount, currency, reason, openedAt }
   const inserted = await tx
@@ -64,7 +64,7 @@ export async function recordDispute(
   if (inserted.length === 0) {
     const [known] = await tx.select().from(disputes).where(eq(disputes.id, id)).for('update')
     if (!known) return
-    // Its payment may have become known since.
+    // Its payment may have been recorded since.
     if (known.paymentId === null && facts.paymentId !== null)
       await tx.update(disputes).set({ paymentId: facts.paymentId }).where(eq(disputes.id, id))
     if (known.status === status || disputeStage(status) < disputeStage(known.status)) return
@@ -75,7 +75,7 @@ export async function recordDispute(
   await publish(tx, paymentDisputed, id, {
     ...presentDispute({ id, ...facts, status, answerBy }),
     paymentId: payment?.id ?? null,
-    ...(payment ? await buyerOfPayment(tx, payment) : unknownBuyer),
+    ...(payment ? await readPaymentBuyer(tx, payment) : unknownBuyer),
   })
 }
 
@@ -93,7 +93,7 @@ export function presentDispute(row: DisputeRow): Dispute {
   }
 }
 
-/** All disputes in our currency, newest first. */
+/** Returns all disputes in our currency, newest first. */
 export async function readDisputes(db: Database) {
   const rows = await db
     .select({ dispute: disputes, payment: payments, orderId: orders.id })

@@ -6,18 +6,18 @@ import { publish } from '@robokids/runtime/outbox'
 import { eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
-import { membershipRefundFact } from '../membership/membership-facts.ts'
+import { readMembershipRefundFacts } from '../membership-facts.ts'
 import { isOrder } from '../purchase.ts'
-import { laterRefundStatus, refundedTotal, refundStatus, toldInVain, type RefundStatus } from './rules.ts'
+import { laterRefundStatus, refundedTotal, refundStatus, announcedShortfall, type RefundStatus } from './rules.ts'
 import { checkoutAttempts, orders, payments, refunds, type Payment, type RefundRow } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
-import { buyerOf } from '../checkout/publish-outcome.ts'
-import { reasonOf, publishRefundDeclined, underWayTotal, writeRefund } from './write-refund.ts'
+import { readOrderBuyer } from './read-buyer.ts'
+import { refundReason, publishRefundDeclined, underWayTotal, writeRefund } from './write-refund.ts'
 
-/** A refund as the provider showed it. */
+/** A refund as fetched from Stripe. */
 export interface ObservedRefund {
   stripeRefundId: string
-  /** What we called it when we asked for it; null for one that was made in the provider's dashboard. */
+  /** Our id from its metadata; null if it was made in Stripe's dashboard. */
   refundId: string | null
   intentId: string | null
   amount: number
@@ -40,7 +40,7 @@ export async function fetchRefund(context: BillingContext, stripeRefundId: strin
   return observeRefund(await callStripe(context, (stripe) => stripe.refunds.retrieve(stripeRefundId)))
 }
 
-export async function fetchRefundsOf(
+export async function fetchRefunds(
   context: BillingContext,
   of: { charge: string } | { payment_intent: string },
 ): Promise<ObservedRefund[]> {
@@ -49,8 +49,8 @@ export async function fetchRefundsOf(
 }
 
 /**
- * Records how a refund is doing, whoever made it: each of the provider's refunds is one row, told of once. What was told to
- * have gone back in full stays so for what it paid for, whatever the bank does later.
+ * Records the status of a refund, made here or in the dashboard: one row per Stripe refund, announced once. A purchase that
+ * was announced as refunded in full stays cancelled, even if the bank returns the refund later.
  */
 export async function recordRefund(tx: Transaction, context: BillingContext, observed: ObservedRefund): Promise<void> {
   const { clock, log } = context
@@ -59,16 +59,16 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
       ? []
       : await tx.select().from(payments).where(eq(payments.stripePaymentIntentId, observed.intentId)).for('update')
   if (!payment) {
-    log.info({ stripeRefundId: observed.stripeRefundId }, 'a refund that is not ours was left alone')
+    log.info({ stripeRefundId: observed.stripeRefundId }, 'ignored a refund of an unknown payment')
     return
   }
   const rows = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const known =
     rows.find((one) => one.stripeRefundId === observed.stripeRefundId) ??
     rows.find((one) => one.id === observed.refundId && one.stripeRefundId === null)
-  // Nobody has heard of it, and no money moved in the end.
+  // Never recorded, and no money moved in the end.
   if (!known && observed.status === 'failed') return
-  const row = known ?? (await writeFound(tx, context, payment, observed))
+  const row = known ?? (await insertFoundRefund(tx, context, payment, observed))
   const others = rows.filter((one) => one.id !== row.id)
   const status = laterRefundStatus(row.status, observed.status)
   const announce = status === 'succeeded' && row.announcedAt === null
@@ -77,26 +77,26 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
     ...row,
     status,
     stripeRefundId: observed.stripeRefundId,
-    ...(announce ? { announcedAt: now, makesGood: Math.min(row.amount, toldInVain(others)) } : {}),
+    ...(announce ? { announcedAt: now, makesGood: Math.min(row.amount, announcedShortfall(others)) } : {}),
   }
   const { stripeRefundId, announcedAt, makesGood } = recorded
   await tx.update(refunds).set({ status, stripeRefundId, announcedAt, makesGood }).where(eq(refunds.id, row.id))
   const all = [...others, recorded]
-  const wasWhole = refundedTotal(rows) >= payment.amount
-  if (payment.returnedAt === null && (wasWhole || refundedTotal(all) >= payment.amount))
+  const wasFullyRefunded = refundedTotal(rows) >= payment.amount
+  if (payment.returnedAt === null && (wasFullyRefunded || refundedTotal(all) >= payment.amount))
     await tx.update(payments).set({ returnedAt: now }).where(eq(payments.id, payment.id))
   if (status === 'failed' && row.status !== 'failed') {
     const { id: refundId, purchaseId, reason } = row
     log.error(
       { refundId, stripeRefundId, purchaseId, reason },
-      'a refund failed at the bank: the money has to be given back another way',
+      'a refund failed at the bank: the money has to be returned another way',
     )
     await publishRefundFailed(tx, payment, recorded, all)
   } else if (announce) await publishRefunded(tx, context, payment, recorded, all)
 }
 
-/** A refund that nobody here asked for. */
-async function writeFound(
+/** Inserts a refund that was made in Stripe's dashboard. */
+async function insertFoundRefund(
   tx: Transaction,
   context: BillingContext,
   payment: Payment,
@@ -108,18 +108,18 @@ async function writeFound(
   return row
 }
 
-/** What there is to tell of a refund, by what its payment was for. */
-async function factOf(tx: Transaction, payment: Payment, refund: RefundRow, all: RefundRow[]) {
-  const reason = reasonOf(payment, refund, all)
+/** Returns the event data of a refund, by the kind of purchase. */
+async function readRefundFacts(tx: Transaction, payment: Payment, refund: RefundRow, all: RefundRow[]) {
+  const reason = refundReason(payment, refund, all)
   if (payment.membershipId !== null) {
-    const membership = await membershipRefundFact(tx, payment.membershipId, { ...refund, reason })
-    return { kind: 'membership', id: payment.membershipId, fact: membership } as const
+    const membership = await readMembershipRefundFacts(tx, payment.membershipId, { ...refund, reason })
+    return { kind: 'membership', id: payment.membershipId, facts: membership } as const
   }
   const [attempt] = await tx
     .select()
     .from(checkoutAttempts)
     .where(eq(checkoutAttempts.id, payment.attemptId ?? ''))
-  if (!attempt) throw new Error(`The attempt of payment ${payment.id} is gone.`)
+  if (!attempt) throw new Error(`The attempt of payment ${payment.id} was not found.`)
   const { purchase } = attempt
   const money = {
     refundId: refund.id,
@@ -130,10 +130,14 @@ async function factOf(tx: Transaction, payment: Payment, refund: RefundRow, all:
   }
   if (isOrder(purchase)) {
     const { orderId } = purchase
-    return { kind: 'order', id: orderId, fact: { ...purchase, ...(await buyerOf(tx, orderId)), ...money } } as const
+    return {
+      kind: 'order',
+      id: orderId,
+      facts: { ...purchase, ...(await readOrderBuyer(tx, orderId)), ...money },
+    } as const
   }
   const { registrationId } = purchase
-  return { kind: 'registration', id: registrationId, fact: { ...money, registrationId, purchase } } as const
+  return { kind: 'registration', id: registrationId, facts: { ...money, registrationId, purchase } } as const
 }
 
 async function publishRefunded(
@@ -144,7 +148,7 @@ async function publishRefunded(
   all: RefundRow[],
 ): Promise<void> {
   if (payment.currency !== 'usd') {
-    log.error({ refundId: refund.id, currency: payment.currency }, 'a refund of another currency is not told of')
+    log.error({ refundId: refund.id, currency: payment.currency }, 'a refund in another currency is not published')
     return
   }
   const back = refundedTotal(all)
@@ -154,12 +158,12 @@ async function publishRefunded(
     ...(refund.makesGood === refund.amount ? { again: true } : {}),
     ...(back >= payment.amount ? { whole: true } : {}),
   }
-  const { kind, id, fact } = await factOf(tx, payment, refund, all)
-  if (kind === 'membership') await publish(tx, membershipRefunded, id, { ...fact, ...totals })
-  else if (kind === 'registration') await publish(tx, paymentRefunded, id, { ...fact, ...totals })
+  const { kind, id, facts } = await readRefundFacts(tx, payment, refund, all)
+  if (kind === 'membership') await publish(tx, membershipRefunded, id, { ...facts, ...totals })
+  else if (kind === 'registration') await publish(tx, paymentRefunded, id, { ...facts, ...totals })
   else {
     const shipped = await isShipped(tx, id)
-    await publish(tx, orderRefunded, id, { ...fact, ...totals, ...(shipped ? { shipped } : {}) })
+    await publish(tx, orderRefunded, id, { ...facts, ...totals, ...(shipped ? { shipped } : {}) })
   }
 }
 
@@ -169,8 +173,10 @@ async function isShipped(tx: Transaction, orderId: string): Promise<boolean> {
 }
 
 /**
+ * Publishes that a refund failed: as a failure if it was announced or is the only notice of a rejected payment, otherwise as
+ * declined.
  * @param all the refunds of the payment, this one included.
- * @param isDisputed where the provider refused it because the payment is disputed.
+ * @param isDisputed whether Stripe declined it because the payment is disputed.
  */
 export async function publishRefundFailed(
   tx: Transaction,
@@ -179,17 +185,17 @@ export async function publishRefundFailed(
   all: RefundRow[],
   isDisputed = false,
 ): Promise<void> {
-  const isUntold = refund.announcedAt === null
-  // What we could not keep is told of by its refund alone; one that somebody asked for is for whoever did so to know.
-  const isFirstNews = isUntold && reasonOf(payment, refund, all) !== 'requested' && all.length === 1
-  if (isUntold && !isFirstNews) return publishRefundDeclined(tx, payment, refund)
+  const isUnannounced = refund.announcedAt === null
+  // A payment that we rejected is announced to its payer by its refund alone; a requested refund is reported to its requester.
+  const isFirstNotice = isUnannounced && refundReason(payment, refund, all) !== 'requested' && all.length === 1
+  if (isUnannounced && !isFirstNotice) return publishRefundDeclined(tx, payment, refund)
   if (payment.currency !== 'usd') return
-  const { kind, id, fact } = await factOf(tx, payment, refund, all)
-  const untold = { ...(isUntold ? { untold: true } : {}), ...(isDisputed ? { disputed: true } : {}) }
-  if (kind === 'membership') await publish(tx, membershipRefundFailed, id, { ...fact, ...untold })
-  else if (kind === 'order') await publish(tx, orderRefundFailed, id, { ...fact, ...untold })
+  const { kind, id, facts } = await readRefundFacts(tx, payment, refund, all)
+  const flags = { ...(isUnannounced ? { untold: true } : {}), ...(isDisputed ? { disputed: true } : {}) }
+  if (kind === 'membership') await publish(tx, membershipRefundFailed, id, { ...facts, ...flags })
+  else if (kind === 'order') await publish(tx, orderRefundFailed, id, { ...facts, ...flags })
   else {
     const totals = { underWayTotal: underWayTotal(payment.amount, all), paidAmount: payment.amount }
-    await publish(tx, refundFailed, id, { ...fact, ...totals, ...untold })
+    await publish(tx, refundFailed, id, { ...facts, ...totals, ...flags })
   }
 }

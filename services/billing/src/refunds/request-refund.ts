@@ -7,7 +7,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { and, asc, eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
-import { presentRefund } from '../checkout/read-checkouts.ts'
+import { presentRefund } from './read-refunds.ts'
 import { enqueueRefund } from './enqueue-refund.ts'
 import { decideRefund } from './rules.ts'
 import { runRefund } from './run-refunds.ts'
@@ -15,21 +15,21 @@ import { payments, refunds } from '../schema.ts'
 import { writeRefund } from './write-refund.ts'
 
 /**
- * Gives back a payment, or a part of it, on an administrator's word: that of a registration or an order, of a membership
- * that was paid once, the one with a receipt's number, or any one by its id, whether it was owed or not.
+ * Refunds a payment, or a part of it, for an administrator: selected by its registration or order, by a membership with a
+ * single payment, by its receipt number, or, also if it was not accepted, by its id.
  * @throws DomainError payment_not_found, refund_not_possible, id_reused
  */
 export async function requestRefund(context: BillingContext, request: CreateRefund): Promise<Refund> {
   const { refundId, registrationId, receiptNumber, paymentId } = request
   await context.db.transaction((tx) => insertRefund(tx, context, request))
-  // Written down, it will be made; but whoever asked would rather hear that it was.
+  // The job would make it; running it now lets the administrator see the result.
   await runRefund(context, refundId).catch((error: unknown) =>
-    context.log.warn({ err: error, refundId }, 'a refund will be tried again'),
+    context.log.warn({ err: error, refundId }, 'a refund will be retried'),
   )
   const [row] = await context.db.select().from(refunds).where(eq(refunds.id, refundId))
-  if (!row) throw new Error('The refund is gone.')
+  if (!row) throw new Error('The refund was not found.')
   if (row.status === 'failed') {
-    context.log.error({ refundId, registrationId, receiptNumber, paymentId }, 'a refund was refused')
+    context.log.error({ refundId, registrationId, receiptNumber, paymentId }, 'a refund was declined')
     throw new DomainError(
       'refund_not_possible',
       'The payment provider refused this refund. Look at the payment in its dashboard.',
@@ -38,8 +38,8 @@ export async function requestRefund(context: BillingContext, request: CreateRefu
   return presentRefund(row)
 }
 
-/** The payments that a request may mean, and what is said where there are none. */
-function meant({ registrationId, receiptNumber, paymentId }: CreateRefund) {
+/** Matches the payments that a request selects, with the message if there are none. */
+function selectPayments({ registrationId, receiptNumber, paymentId }: CreateRefund) {
   if (paymentId !== undefined) return { of: eq(payments.id, paymentId), missing: 'There is no such payment.' }
   const of =
     receiptNumber === undefined
@@ -50,7 +50,7 @@ function meant({ registrationId, receiptNumber, paymentId }: CreateRefund) {
 
 async function insertRefund(tx: Transaction, context: BillingContext, request: CreateRefund): Promise<void> {
   const { refundId, amount } = request
-  const { of, missing } = meant(request)
+  const { of, missing } = selectPayments(request)
   const paid = await tx
     .select()
     .from(payments)
@@ -60,7 +60,7 @@ async function insertRefund(tx: Transaction, context: BillingContext, request: C
   const [known] = await tx.select().from(refunds).where(eq(refunds.id, refundId))
   if (known) {
     const same = paid.some(({ id }) => id === known.paymentId) && (amount === undefined || amount === known.amount)
-    if (!same) throw reused()
+    if (!same) throw idReused()
     return
   }
   const [payment, ...others] = paid
@@ -78,16 +78,15 @@ async function insertRefund(tx: Transaction, context: BillingContext, request: C
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const decided = decideRefund({ amount: payment.amount, currency: 'usd' }, earlier, amount)
   const written = await writeRefund(tx, context, payment, { id: refundId, amount: decided, reason: 'requested' })
-  if (!written) throw reused()
+  if (!written) throw idReused()
 }
 
-function reused(): DomainError {
+function idReused(): DomainError {
   return new DomainError('id_reused', 'This refundId belongs to another refund.')
 }
 
 /**
- * Gives back what is left of the payment of a rejected registration, because its seat is gone or because another one stands
- * for the same child: once, however often it is asked for.
+ * Refunds the rest of the payment of a rejected registration, because its seat is gone or it is a duplicate. Idempotent.
  */
 export async function refundRejected(
   tx: Transaction,

@@ -4,14 +4,14 @@ import {
   decideRefund,
   disputeStage,
   laterRefundStatus,
-  owed,
   paymentState,
   refundable,
+  refundDue,
   refundedTotal,
   refundStatus,
   type RefundStatus,
 } from './rules.ts'
-import { pauseAfter } from '../try-each.ts'
+import { retryDelay } from '../try-each.ts'
 
 const at = (text: string) => Temporal.Instant.from(text)
 
@@ -19,7 +19,7 @@ describe('refunds', () => {
   const statuses = fc.constantFrom<RefundStatus[]>('pending', 'succeeded', 'failed')
   const money = (amount: number) => ({ amount, currency: 'usd' as const })
 
-  it('never add up to more than was paid, in whatever order they are asked for and settled', () => {
+  it('never exceed the payment, in any order of requests and outcomes', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1_000_000 }),
@@ -43,12 +43,12 @@ describe('refunds', () => {
     )
   })
 
-  it('are of all that is left where no amount is said', () => {
+  it('are of the whole rest if no amount is given', () => {
     expect(decideRefund(money(40_000), [{ amount: 10_000, status: 'succeeded' }], undefined)).toBe(30_000)
     expect(decideRefund(money(40_000), [{ amount: 40_000, status: 'failed' }], undefined)).toBe(40_000)
   })
 
-  it('say why one is refused', () => {
+  it('explain why one is rejected', () => {
     expect(() => decideRefund(money(40_000), [], 40_001)).toThrow(
       '$400.01 is more than can be refunded: $400.00 is left of the $400.00 that was paid.',
     )
@@ -57,20 +57,20 @@ describe('refunds', () => {
     )
   })
 
-  it('end the same however often and in what order their states are told', () => {
+  it('reach the same status under duplicated and reordered updates', () => {
     fc.assert(
-      fc.property(fc.array(statuses, { minLength: 1 }), fc.infiniteStream(fc.nat()), (told, random) => {
+      fc.property(fc.array(statuses, { minLength: 1 }), fc.infiniteStream(fc.nat()), (updates, random) => {
         const end = (order: RefundStatus[]) => order.reduce(laterRefundStatus, 'pending')
-        const shuffled = told
+        const shuffled = updates
           .map((status) => ({ status, key: random.next().value as number }))
           .sort((a, b) => a.key - b.key)
           .map(({ status }) => status)
-        expect(end([...shuffled, ...told])).toBe(end(told))
+        expect(end([...shuffled, ...updates])).toBe(end(updates))
       }),
     )
   })
 
-  it('know the provider’s words', () => {
+  it('map the statuses of Stripe', () => {
     expect(['pending', 'requires_action', null, 'succeeded', 'failed', 'canceled'].map(refundStatus)).toEqual([
       'pending',
       'pending',
@@ -81,12 +81,12 @@ describe('refunds', () => {
     ])
   })
 
-  it('are tried again later and later, up to an hour', () => {
-    expect([1, 2, 3, 100].map((tries) => pauseAfter(tries).total('seconds'))).toEqual([2, 4, 8, 3600])
+  it('are retried with a backoff of at most an hour', () => {
+    expect([1, 2, 3, 100].map((tries) => retryDelay(tries).total('seconds'))).toEqual([2, 4, 8, 3600])
   })
 })
 
-describe('how a payment stands', () => {
+describe('the state of a payment', () => {
   const paid = { amount: 400, returnedAt: null }
   const over = { amount: 400, returnedAt: at('2026-11-28T00:00:00Z') }
   const back = (amount: number, status: 'pending' | 'succeeded' | 'failed' = 'succeeded') => ({ amount, status })
@@ -124,45 +124,50 @@ describe('how a payment stands', () => {
         fc.array(refund),
         fc.array(fc.record({ status: words })),
         fc.boolean(),
-        (refunds, disputes, isOver) => {
-          const payment = isOver ? over : paid
+        (refunds, disputes, isReturned) => {
+          const payment = isReturned ? over : paid
           const state = paymentState(payment, refunds, disputes)
           expect(paymentState(payment, refunds.toReversed(), disputes.toReversed())).toBe(state)
           if (state === 'paid' || state === 'won') {
             expect(refundable(payment.amount, refunds)).toBeGreaterThan(0)
-            expect(isOver).toBe(false)
+            expect(isReturned).toBe(false)
           }
         },
       ),
     )
   })
 
-  it('is of a dispute as far as that has come, and an inquiry may become one after it was answered or closed', () => {
+  it('ranks the stages of a dispute, which may follow an answered or closed inquiry', () => {
     const order = ['warning_needs_response', 'warning_under_review', 'warning_closed', 'needs_response', 'under_review']
     for (const [index, status] of order.entries()) expect(disputeStage(status)).toBe(index)
     for (const status of ['won', 'lost', 'prevented']) expect(disputeStage(status)).toBe(order.length)
   })
 })
 
-describe('what was told to be back and is not', () => {
-  const told = (amount: number, status: 'succeeded' | 'failed', makesGood = 0) => ({
+describe('the refund due', () => {
+  const announced = (amount: number, status: 'succeeded' | 'failed', makesGood = 0) => ({
     amount,
     status,
     makesGood,
     announcedAt: at('2026-11-28T00:00:00Z'),
   })
-  const untold = (amount: number, status: 'pending' | 'failed') => ({ amount, status, makesGood: 0, announcedAt: null })
+  const unannounced = (amount: number, status: 'pending' | 'failed') => ({
+    amount,
+    status,
+    makesGood: 0,
+    announcedAt: null,
+  })
 
   it.each([
     [0, []],
-    [300, [told(300, 'failed')]],
-    [0, [untold(300, 'failed')]],
-    [200, [told(300, 'failed'), told(100, 'succeeded', 100)]],
-    [0, [told(300, 'failed'), told(100, 'succeeded', 100), told(300, 'succeeded', 200)]],
-    [300, [told(300, 'failed'), told(300, 'failed', 300)]],
-    // What is on its way again is not owed twice.
-    [100, [told(400, 'failed'), untold(300, 'pending')]],
-  ] as const)('is owed: %i cents', (cents, refunds) => {
-    expect(owed(400, [...refunds])).toBe(cents)
+    [300, [announced(300, 'failed')]],
+    [0, [unannounced(300, 'failed')]],
+    [200, [announced(300, 'failed'), announced(100, 'succeeded', 100)]],
+    [0, [announced(300, 'failed'), announced(100, 'succeeded', 100), announced(300, 'succeeded', 200)]],
+    [300, [announced(300, 'failed'), announced(300, 'failed', 300)]],
+    // A pending refund is not due a second time.
+    [100, [announced(400, 'failed'), unannounced(300, 'pending')]],
+  ] as const)('is %i cents for announced refunds that failed', (cents, refunds) => {
+    expect(refundDue(400, [...refunds])).toBe(cents)
   })
 })

@@ -5,17 +5,17 @@ import { DomainError } from '@robokids/runtime/errors'
 
 export type RefundStatus = Refund['status']
 
-/** Stripe's words for how a refund is doing, in ours. */
-export function refundStatus(said: string | null): RefundStatus {
-  if (said === 'succeeded') return 'succeeded'
-  return said === 'failed' || said === 'canceled' ? 'failed' : 'pending'
+/** Maps Stripe's status of a refund to ours. */
+export function refundStatus(stripeStatus: string | null): RefundStatus {
+  if (stripeStatus === 'succeeded') return 'succeeded'
+  return stripeStatus === 'failed' || stripeStatus === 'canceled' ? 'failed' : 'pending'
 }
 
 const refundOrder: RefundStatus[] = ['pending', 'succeeded', 'failed']
 
-/** A refund only moves on: what is told late, of an earlier state, changes nothing. */
-export function laterRefundStatus(now: RefundStatus, told: RefundStatus): RefundStatus {
-  return refundOrder.indexOf(told) > refundOrder.indexOf(now) ? told : now
+/** A refund's status only moves forward: a late update with an earlier status changes nothing. */
+export function laterRefundStatus(current: RefundStatus, update: RefundStatus): RefundStatus {
+  return refundOrder.indexOf(update) > refundOrder.indexOf(current) ? update : current
 }
 
 export interface RefundFacts {
@@ -23,10 +23,10 @@ export interface RefundFacts {
   status: RefundStatus
 }
 
-/** A refund with what its payer was told of it. */
-export interface ToldRefund extends RefundFacts {
+/** A refund with its announcement to the payer. */
+export interface AnnouncedRefund extends RefundFacts {
   announcedAt: Temporal.Instant | null
-  /** Cents of it that make good for refunds that were announced before and failed. */
+  /** Cents of it that replace refunds that were announced before and failed. */
   makesGood: number
 }
 
@@ -34,30 +34,31 @@ function sum(refunds: RefundFacts[]): number {
   return refunds.reduce((total, refund) => total + refund.amount, 0)
 }
 
-/** Cents that are not yet on their way back, nor back. */
+/** Cents that are neither refunded nor being refunded. */
 export function refundable(paid: number, refunds: RefundFacts[]): number {
   return paid - sum(refunds.filter((refund) => refund.status !== 'failed'))
 }
 
-/** Cents that are back. */
+/** Cents that were refunded. */
 export function refundedTotal(refunds: RefundFacts[]): number {
   return sum(refunds.filter((refund) => refund.status === 'succeeded'))
 }
 
-/** Cents that their payer was told to have back, that failed after all, and that no later refund has made good. */
-export function toldInVain(refunds: ToldRefund[]): number {
-  const told = refunds.filter((refund) => refund.announcedAt !== null)
+/** Cents announced to the payer as refunded that failed later and that no later refund has replaced. */
+export function announcedShortfall(refunds: AnnouncedRefund[]): number {
+  const announced = refunds.filter((refund) => refund.announcedAt !== null)
   return (
-    sum(told.filter((refund) => refund.status === 'failed')) - told.reduce((all, { makesGood }) => all + makesGood, 0)
+    sum(announced.filter((refund) => refund.status === 'failed')) -
+    announced.reduce((total, { makesGood }) => total + makesGood, 0)
   )
 }
 
-/** Cents that their payer was told to have back, and that are neither back nor on their way. */
-export function owed(paid: number, refunds: ToldRefund[]): number {
-  return Math.max(0, Math.min(toldInVain(refunds), refundable(paid, refunds)))
+/** Cents announced to the payer as refunded that are neither refunded nor being refunded. */
+export function refundDue(paid: number, refunds: AnnouncedRefund[]): number {
+  return Math.max(0, Math.min(announcedShortfall(refunds), refundable(paid, refunds)))
 }
 
-/** How far a dispute has come: one that was told of late, in an earlier stage, changes nothing. An inquiry may become a chargeback. */
+/** Ranks the status of a dispute, so that a late event with an earlier status changes nothing. An inquiry may become a chargeback. */
 export function disputeStage(status: string): number {
   const stages = ['warning_needs_response', 'warning_under_review', 'warning_closed', 'needs_response', 'under_review']
   const stage = stages.indexOf(status)
@@ -70,8 +71,8 @@ function disputeOutcome(status: string): 'open' | 'won' | 'lost' | 'withdrawn' {
 }
 
 /**
- * How a payment stands, by its refunds and disputes in whatever order they came: the README of this service draws it.
- * Goods go out while it is `paid` or `won`.
+ * The state of a payment by its refunds and disputes, regardless of their order: see the diagram in this service's README.
+ * Goods are shipped while it is `paid` or `won`.
  */
 export function paymentState(
   payment: { amount: number; returnedAt: Temporal.Instant | null },
@@ -88,7 +89,7 @@ export function paymentState(
 }
 
 /**
- * How much a refund is of, where `asked` left out means all that is left.
+ * The amount of a refund; without `asked`, the whole rest.
  * @throws DomainError refund_not_possible
  */
 export function decideRefund(payment: Money, refunds: RefundFacts[], asked: number | undefined): number {

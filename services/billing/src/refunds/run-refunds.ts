@@ -1,25 +1,19 @@
 import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, isNull, lte } from 'drizzle-orm'
-import { buyerOfPayment } from './buyer-of-payment.ts'
+import { readPaymentBuyer } from './read-buyer.ts'
 import type { BillingContext } from '../config.ts'
 import { enqueueRefundAgain } from './enqueue-refund.ts'
-import {
-  fetchRefundsOf,
-  observeRefund,
-  recordRefund,
-  publishRefundFailed,
-  type ObservedRefund,
-} from './record-refund.ts'
+import { fetchRefunds, observeRefund, recordRefund, publishRefundFailed, type ObservedRefund } from './record-refund.ts'
 import { refundable } from './rules.ts'
 import { publishRefundDeclined } from './write-refund.ts'
 import { payments, refunds, type Payment, type RefundRow } from '../schema.ts'
 import { callStripe, StripeFailure } from '../stripe/client.ts'
-import { nextTry, tryEach } from '../try-each.ts'
+import { nextAttempt, tryEach } from '../try-each.ts'
 
-/** For the provider to make it. */
+/** Not yet made at Stripe. */
 const isWaiting = and(eq(refunds.status, 'pending'), isNull(refunds.stripeRefundId))
 
-/** Has the provider make the refunds that wait for it. A failure with one is tried again, later and later. */
+/** Makes the waiting refunds at Stripe. A failed one is retried with backoff. */
 export async function runRefunds(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db, clock, log } = context
   const due = await db
@@ -33,12 +27,12 @@ export async function runRefunds(context: BillingContext, signal: AbortSignal): 
     due,
     ({ id }) => runRefund(context, id),
     async ({ id }, error) => {
-      log.warn({ err: error, refundId: id }, 'a refund will be tried again')
+      log.warn({ err: error, refundId: id }, 'a refund will be retried')
     },
   )
 }
 
-/** Has the provider make a refund, once, and records it; does nothing for one that it has already. */
+/** Makes a waiting refund at Stripe, once, and records it. */
 export async function runRefund(context: BillingContext, refundId: string): Promise<void> {
   const [row] = await context.db
     .select({ refund: refunds, payment: payments })
@@ -47,26 +41,27 @@ export async function runRefund(context: BillingContext, refundId: string): Prom
     .where(eq(refunds.id, refundId))
   if (!row) return
   const { refund, payment } = row
-  // Counted before it is asked for: whatever becomes of this process, the next try knows that there was one.
+  // Counted before the call: if this process crashes, the next attempt knows that there was one.
   const counted = await context.db
     .update(refunds)
-    .set(nextTry(context, refund))
+    .set(nextAttempt(context, refund))
     .where(and(eq(refunds.id, refundId), eq(refunds.tries, refund.tries), isWaiting))
     .returning({ id: refunds.id })
   if (counted.length === 0) return
   const { stripePaymentIntentId: intentId } = payment
-  let made: ObservedRefund
+  let refundAtStripe: ObservedRefund
   try {
-    made = (await findMade(context, refund, intentId)) ?? (await make(context, refund, payment))
+    refundAtStripe =
+      (await findExistingRefund(context, refund, intentId)) ?? (await createRefund(context, refund, payment))
   } catch (error) {
     await postpone(context, refund, payment, error)
     throw error
   }
-  await context.db.transaction((tx) => recordRefund(tx, context, made))
+  await context.db.transaction((tx) => recordRefund(tx, context, refundAtStripe))
 }
 
-/** After a try whose outcome is not known, and past the day for which a key is kept, only a look can tell. */
-async function findMade(
+/** After an attempt of unknown outcome: Stripe keeps idempotency keys for a day only, so the refund is looked up first. */
+async function findExistingRefund(
   context: BillingContext,
   refund: RefundRow,
   intentId: string,
@@ -76,12 +71,12 @@ async function findMade(
   return listed.data.map(observeRefund).find((one) => one.refundId === refund.id)
 }
 
-async function make(context: BillingContext, refund: RefundRow, payment: Payment): Promise<ObservedRefund> {
+async function createRefund(context: BillingContext, refund: RefundRow, payment: Payment): Promise<ObservedRefund> {
   const { stripePaymentIntentId: intentId } = payment
   const idempotencyKey = refund.keyGeneration === 0 ? refund.id : `${refund.id}.${refund.keyGeneration}`
   const reason = refund.reason === 'duplicate' ? 'duplicate' : 'requested_by_customer'
-  // What is asked for under one key never differs: all of this is as old as the payment.
-  const { registrationId, orderId, membershipId } = await buyerOfPayment(context.db, payment)
+  // The parameters under one key never differ: all of these are fixed since the payment.
+  const { registrationId, orderId, membershipId } = await readPaymentBuyer(context.db, payment)
   const of = registrationId ? { registrationId } : orderId ? { orderId } : { membershipId: membershipId ?? '' }
   const metadata = { refundId: refund.id, ...of }
   return observeRefund(
@@ -95,25 +90,25 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
   const { stripePaymentIntentId: intentId } = payment
   const stillWaiting = and(eq(refunds.id, refund.id), isWaiting)
   if (error instanceof StripeFailure && error.refused) {
-    context.log.error({ err: error, refundId: refund.id, reason: refund.reason }, 'the provider refused a refund')
-    // Mostly because somebody else has given the money back: then that is what is to be known first.
-    const found = await fetchRefundsOf(context, { payment_intent: intentId })
+    context.log.error({ err: error, refundId: refund.id, reason: refund.reason }, 'Stripe declined a refund')
+    // Mostly because the money was refunded in the dashboard: that is recorded first.
+    const found = await fetchRefunds(context, { payment_intent: intentId })
     await context.db.transaction(async (tx) => {
       for (const one of found) await recordRefund(tx, context, one)
-      await decline(tx, context, payment, refund.id, error.stripeCode === 'charge_disputed')
+      await markDeclined(tx, context, payment, refund.id, error.stripeCode === 'charge_disputed')
     })
     return
   }
-  // A saved server error would be repeated under its key for a day. The next try looks for the refund first.
+  // Stripe would replay a saved server error under its key for a day. The next attempt looks the refund up first.
   const keyGeneration = refund.keyGeneration + (error instanceof StripeFailure && error.replayed ? 1 : 0)
   await context.db
     .update(refunds)
-    .set({ ...nextTry(context, refund), keyGeneration })
+    .set({ ...nextAttempt(context, refund), keyGeneration })
     .where(stillWaiting)
 }
 
-/** The provider will never make it. Where that is because a part has gone back already, what is left is owed by itself. */
-async function decline(
+/** Stripe will never make it. If that is because a part was refunded already, an automatic refund of the rest is enqueued. */
+async function markDeclined(
   tx: Transaction,
   context: BillingContext,
   payment: Payment,

@@ -2,7 +2,7 @@ import { refundDeclined, refundRequested, type Refund } from '@robokids/contract
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq } from 'drizzle-orm'
-import { buyerOfPayment } from './buyer-of-payment.ts'
+import { readPaymentBuyer } from './read-buyer.ts'
 import type { BillingContext } from '../config.ts'
 import { refundable, type RefundFacts } from './rules.ts'
 import { refunds, type Payment, type RefundRow } from '../schema.ts'
@@ -13,10 +13,10 @@ export type RefundedPayment = Pick<
 >
 
 /**
- * Why a payment goes back. What an operator gives back of one that was owed by itself makes good for that: its reason stays
- * the one that its payer was told.
+ * The reason announced for a refund. An operator's refund of a payment that also has an automatic one replaces that: it keeps
+ * the reason that was announced to the payer.
  */
-export function reasonOf(
+export function refundReason(
   { outcome }: Pick<Payment, 'outcome'>,
   refund: Pick<RefundRow, 'reason'>,
   all: Pick<RefundRow, 'reason'>[],
@@ -26,9 +26,9 @@ export function reasonOf(
 }
 
 /**
- * Writes down that money goes back, and publishes that before the provider is asked. The caller holds the payment's row.
- * @param refund with the provider's id where it was found there.
- * @returns undefined where there is such a refund already: one of this id, or of this reason where that is owed once.
+ * Inserts a refund and publishes it before Stripe is called. The caller holds the lock on the payment's row.
+ * @param refund with Stripe's id if it was found there.
+ * @returns undefined if there is one already with this id, or with this automatic reason.
  */
 export async function writeRefund(
   tx: Transaction,
@@ -50,21 +50,21 @@ export async function writeRefund(
     .onConflictDoNothing()
     .returning()
   if (!row) return undefined
-  await publishUnderWay(tx, refundRequested, payment, row)
+  await publishRefundProgress(tx, refundRequested, payment, row)
   return row
 }
 
-/** Publishes that a refund failed of which nobody was told that it had gone back. */
+/** Publishes that a refund failed that was never announced as refunded. */
 export async function publishRefundDeclined(
   tx: Transaction,
   payment: RefundedPayment,
   row: RefundRow,
   next: { retried?: true } = {},
 ): Promise<void> {
-  await publishUnderWay(tx, refundDeclined, payment, row, next)
+  await publishRefundProgress(tx, refundDeclined, payment, row, next)
 }
 
-async function publishUnderWay(
+async function publishRefundProgress(
   tx: Transaction,
   event: typeof refundRequested | typeof refundDeclined,
   payment: RefundedPayment,
@@ -73,7 +73,7 @@ async function publishUnderWay(
 ): Promise<void> {
   if (payment.currency !== 'usd') return
   const all = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
-  const { registrationId, orderId, membershipId } = await buyerOfPayment(tx, payment)
+  const { registrationId, orderId, membershipId } = await readPaymentBuyer(tx, payment)
   await publish(tx, event, payment.purchaseId, {
     refundId: row.id,
     paymentId: payment.id,
@@ -82,14 +82,14 @@ async function publishUnderWay(
     membershipId,
     amount: row.amount,
     currency: 'usd',
-    reason: reasonOf(payment, row, all),
+    reason: refundReason(payment, row, all),
     underWayTotal: underWayTotal(payment.amount, all),
     paidAmount: payment.amount,
     ...next,
   })
 }
 
-/** Cents of a payment that are back or on their way. */
+/** Cents of a payment that are refunded or being refunded. */
 export function underWayTotal(paid: number, all: RefundFacts[]): number {
   return paid - refundable(paid, all)
 }

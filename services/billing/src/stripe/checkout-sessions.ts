@@ -4,16 +4,16 @@ import type { BillingContext } from '../config.ts'
 import type { ObservedCheckoutSession } from './observed.ts'
 import { callStripe, idOf, attemptIdOf } from './client.ts'
 
-const behindSession = ['payment_intent.latest_charge', 'subscription']
+const sessionExpansions = ['payment_intent.latest_charge', 'subscription']
 
-/** A checkout session as it is now, with what is behind it. */
+/** Fetches a checkout session with its payment and subscription. */
 export async function fetchCheckoutSession(
   context: BillingContext,
   checkoutSessionId: string,
 ): Promise<ObservedCheckoutSession> {
   return observe(
     await callStripe(context, (stripe) =>
-      stripe.checkout.sessions.retrieve(checkoutSessionId, { expand: behindSession }),
+      stripe.checkout.sessions.retrieve(checkoutSessionId, { expand: sessionExpansions }),
     ),
   )
 }
@@ -24,7 +24,7 @@ export async function expireCheckoutSession(
 ): Promise<ObservedCheckoutSession> {
   return observe(
     await callStripe(context, (stripe) =>
-      stripe.checkout.sessions.expire(checkoutSessionId, { expand: behindSession }),
+      stripe.checkout.sessions.expire(checkoutSessionId, { expand: sessionExpansions }),
     ),
   )
 }
@@ -32,8 +32,8 @@ export async function expireCheckoutSession(
 export function observe(checkoutSession: Stripe.Checkout.Session): ObservedCheckoutSession {
   const intent = checkoutSession.payment_intent
   const intentId = idOf(intent)
-  const seen = typeof intent === 'string' ? null : intent
-  const charge = typeof seen?.latest_charge === 'string' ? null : seen?.latest_charge
+  const expanded = typeof intent === 'string' ? null : intent
+  const charge = typeof expanded?.latest_charge === 'string' ? null : expanded?.latest_charge
   return {
     checkoutSessionId: checkoutSession.id,
     attemptId: attemptIdOf(checkoutSession),
@@ -48,11 +48,11 @@ export function observe(checkoutSession: Stripe.Checkout.Session): ObservedCheck
         ? null
         : {
             intentId,
-            status: seen?.status ?? null,
-            amount: seen?.amount_received ?? null,
-            currency: seen?.currency ?? null,
+            status: expanded?.status ?? null,
+            amount: expanded?.amount_received ?? null,
+            currency: expanded?.currency ?? null,
             paidAt: charge ? Temporal.Instant.fromEpochMilliseconds(charge.created * 1000) : null,
-            decline: seen?.last_payment_error?.message ?? null,
+            decline: expanded?.last_payment_error?.message ?? null,
           },
     buyer: { email: checkoutSession.customer_details?.email ?? null, shipTo: observeShipTo(checkoutSession) },
     termsAccepted: checkoutSession.consent?.terms_of_service === 'accepted',
@@ -82,7 +82,7 @@ function observeSubscription({
   const subscriptionId = idOf(subscription)
   const customerId = idOf(customer)
   if (subscriptionId === null || customerId === null) return null
-  const seen = typeof subscription === 'string' ? null : subscription
-  const startedAt = seen ? Temporal.Instant.fromEpochMilliseconds(seen.start_date * 1000) : null
-  return { subscriptionId, customerId, status: seen?.status ?? null, startedAt }
+  const expanded = typeof subscription === 'string' ? null : subscription
+  const startedAt = expanded ? Temporal.Instant.fromEpochMilliseconds(expanded.start_date * 1000) : null
+  return { subscriptionId, customerId, status: expanded?.status ?? null, startedAt }
 }

@@ -3,8 +3,8 @@ import { Stripe } from 'stripe'
 import { describe, expect, it } from 'vitest'
 import { StripeFailure } from './client.ts'
 
-describe('a failure of the provider', () => {
-  it('carries what a decision and a log line need, and no card, email or key', () => {
+describe('StripeFailure', () => {
+  it('contains what decisions and logs need, and no card, email or key', () => {
     const error = Stripe.errors.StripeError.generate({
       type: 'card_error',
       statusCode: 402,

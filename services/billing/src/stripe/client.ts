@@ -3,28 +3,28 @@ import { Stripe } from 'stripe'
 import { z } from 'zod'
 import type { BillingConfig, BillingContext } from '../config.ts'
 
-/** The version whose shapes this service knows: the one that the SDK's types are of. */
+/** The API version of the SDK's types. */
 export const apiVersion = '2026-10-28.endive'
 
 interface Provider {
   stripe: Stripe
-  /** How far the provider's clock is ahead of this machine's, by its last answer. */
+  /** How far Stripe's clock is ahead of this machine's, by its last response. */
   aheadMs(): number
 }
 
 const providers = new WeakMap<BillingConfig, Provider>()
 
-export function providerOf(config: BillingConfig): Provider {
+export function getProvider(config: BillingConfig): Provider {
   const known = providers.get(config)
   if (known) return known
   const url = config.STRIPE_API_URL === undefined ? undefined : new URL(config.STRIPE_API_URL)
   let aheadMs = 0
-  // Its time-out is for all of an answer; that of the SDK's other client begins anew with each byte.
+  // Its timeout covers the whole response; that of the SDK's other client restarts with each byte.
   const httpClient = Stripe.createFetchHttpClient(async (input: string | URL | Request, init?: RequestInit) => {
-    const answer = await fetch(input, init)
-    const said = Date.parse(answer.headers.get('date') ?? '')
-    if (!Number.isNaN(said)) aheadMs = said - Temporal.Now.instant().epochMilliseconds
-    return answer
+    const response = await fetch(input, init)
+    const date = Date.parse(response.headers.get('date') ?? '')
+    if (!Number.isNaN(date)) aheadMs = date - Temporal.Now.instant().epochMilliseconds
+    return response
   })
   const stripe = new Stripe(config.STRIPE_SECRET_KEY, {
     apiVersion,
@@ -45,8 +45,8 @@ export function providerOf(config: BillingConfig): Provider {
 }
 
 /**
- * The provider did not do what it was asked. Carries what a decision or a log line needs and nothing personal or
- * secret: the SDK's own errors hold request and card data, so none of them leaves this file.
+ * A failed call to Stripe. Contains what decisions and logs need and nothing personal or secret: the SDK's own errors hold
+ * request and card data, so none of them leaves this file.
  */
 export class StripeFailure extends DomainError {
   readonly httpStatus: number | undefined
@@ -54,7 +54,7 @@ export class StripeFailure extends DomainError {
   readonly stripeCode: string | undefined
   readonly param: string | undefined
   readonly stripeRequestId: string | undefined
-  /** It repeated an answer that it had saved under the idempotency key. */
+  /** Whether it is a replay of the response saved under the idempotency key. */
   readonly replayed: boolean
 
   constructor(error: InstanceType<typeof Stripe.errors.StripeError>) {
@@ -68,7 +68,7 @@ export class StripeFailure extends DomainError {
     this.replayed = error.headers?.['idempotent-replayed'] === 'true'
   }
 
-  /** It understood the question and will never say yes to it. */
+  /** Whether a retry of the same request is pointless. */
   get refused(): boolean {
     return this.httpStatus !== undefined && [400, 402, 404, 410, 422].includes(this.httpStatus)
   }
@@ -78,27 +78,27 @@ export class StripeFailure extends DomainError {
   }
 }
 
-/** Calls the provider. @throws StripeFailure */
-export async function callStripe<T>({ config }: BillingContext, question: (stripe: Stripe) => Promise<T>): Promise<T> {
+/** Calls Stripe. @throws StripeFailure */
+export async function callStripe<T>({ config }: BillingContext, request: (stripe: Stripe) => Promise<T>): Promise<T> {
   try {
-    return await question(providerOf(config).stripe)
+    return await request(getProvider(config).stripe)
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error
     throw new StripeFailure(error)
   }
 }
 
-/** The time on the provider's clock, by which it decides what has expired; never a rehearsal's. */
+/** The time on Stripe's clock, which decides what has expired; never a simulated time. */
 export function stripeTime({ config }: BillingContext): Temporal.Instant {
-  return Temporal.Now.instant().add({ milliseconds: providerOf(config).aheadMs() })
+  return Temporal.Now.instant().add({ milliseconds: getProvider(config).aheadMs() })
 }
 
-/** The id of something that the provider shows as an id or, where asked for, as a whole. */
+/** The id of an object that Stripe returns as an id or, if expanded, as a whole. */
 export function idOf(shown: string | { id: string } | null | undefined): string | null {
   return typeof shown === 'string' ? shown : (shown?.id ?? null)
 }
 
-/** The attempt that an object's metadata names: null for another system's, whose words can be anything. */
+/** The attempt id in an object's metadata; null for objects of other systems, which can contain anything. */
 export function attemptIdOf({ metadata }: { metadata: Stripe.Metadata | null }): string | null {
   return z.uuid().safeParse(metadata?.['attemptId']).data ?? null
 }

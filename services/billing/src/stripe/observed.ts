@@ -1,13 +1,13 @@
 import type { ShipTo } from '@robokids/contracts/shop'
 import type { MembershipPlan } from '@robokids/contracts/auth'
 
-/** A checkout session as the provider showed it, with the payment behind it. */
+/** A checkout session as fetched from Stripe, with its payment. */
 export interface ObservedCheckoutSession {
   checkoutSessionId: string
   attemptId: string | null
   /** `open`, `complete` or `expired`. */
   status: string
-  /** `paid`, `unpaid`, `no_payment_required`, or what the provider may come to say. */
+  /** `paid`, `unpaid`, `no_payment_required`, or a later addition. */
   paymentStatus: string
   mode: string
   amount: number | null
@@ -15,26 +15,26 @@ export interface ObservedCheckoutSession {
   url: string | null
   payment: {
     intentId: string
-    /** Null where the answer named the payment only. */
+    /** Null if the payment was not expanded. */
     status: string | null
     amount: number | null
     currency: string | null
     paidAt: Temporal.Instant | null
-    /** Why it was last declined, in words for the parent. */
+    /** Why it was last declined, as a text for the parent. */
     decline: string | null
   } | null
-  /** What the payment page was told of who pays and where it is to be sent. */
+  /** Email and shipping address that were entered on the payment page. */
   buyer: { email: string | null; shipTo: ShipTo | null }
   /** Whether the terms were agreed to on the payment page. */
   termsAccepted: boolean
-  /** What a paid session in `subscription` mode began. */
+  /** The subscription started by a paid session in `subscription` mode. */
   subscription: {
     subscriptionId: string
     customerId: string
-    /** Null where the answer named the subscription only; so with the time. */
+    /** Null, as `startedAt`, if the subscription was not expanded. */
     status: string | null
     startedAt: Temporal.Instant | null
-    /** All of it; undefined where nobody looked. */
+    /** All of it; undefined if it was not fetched. */
     observed?: ObservedMembership
   } | null
 }
@@ -51,11 +51,11 @@ export interface ObservedInvoice {
   periodEnd: Temporal.Instant
 }
 
-/** A subscription with all that was paid for it, as the provider showed it. */
+/** A subscription with its paid invoices, as fetched from Stripe. */
 export interface ObservedMembership {
-  /** What was known of it before it was asked after: the row's version, null where there was none. */
+  /** The version of the membership's row before the fetch; null if there was none. */
   version: number | null
-  /** Counts up with each fetch: of two, the one that began later has the larger one. */
+  /** Fencing token: a fetch that began later has a larger number. */
   fetchNumber: number
   subscriptionId: string
   attemptId: string | null
@@ -66,7 +66,7 @@ export interface ObservedMembership {
   paidUntil: Temporal.Instant
   cancelAt: Temporal.Instant | null
   endedAt: Temporal.Instant | null
-  /** It ended because it was not paid. */
+  /** Whether it ended because of failed payments. */
   endedUnpaid: boolean
   next: { plan: MembershipPlan; amount: number } | null
   card: Card | null
@@ -84,13 +84,13 @@ export interface Card {
   expYear: number
 }
 
-/** A renewal whose payment fails. */
+/** The invoice of a renewal whose payment failed. */
 export interface UnpaidInvoice {
   invoiceId: string
   amount: number
   attempts: number
-  /** Null where it is not tried again. */
+  /** Null if there is no further attempt. */
   nextTryAt: string | null
-  /** The provider's page where the cardholder confirms, where the bank asks for that. */
+  /** Stripe's page where the cardholder confirms the payment, if the bank requires it. */
   confirmUrl?: string | null
 }

@@ -26,23 +26,23 @@ describe('the parameters of a session', () => {
   const parameters = (facts = purchase, quantity = 1) =>
     sessionParameters('attempt', facts, { unitAmount: 40_000, quantity }, at('2026-11-28T00:31:00Z'), 'https://x')
 
-  it('tell the day of the class, whatever the machine’s time zone', () => {
+  it('contain the day of the class, whatever the machine’s time zone', () => {
     expect(parameters().line_items[0]?.price_data.product_data).toEqual({
       name: 'Level 1 Foundations: Friday, January 8, 2027',
       description: 'For 2 children, 1 of them free',
     })
   })
 
-  it('carry no child’s name to the provider', () => {
+  it('contain no child’s name or address', () => {
     expect(JSON.stringify(parameters())).not.toMatch(/Ivo|Noa|Fresno/)
   })
 
-  it('survive being stored word for word', () => {
+  it('survive a JSON round trip byte for byte', () => {
     const once = JSON.stringify(parameters())
     expect(JSON.stringify(JSON.parse(once))).toBe(once)
   })
 
-  it('refuse what is no date', () => {
+  it('reject an invalid date', () => {
     expect(() => parameters({ ...purchase, startDate: '2027-02-30' })).toThrow(DomainError)
   })
 })

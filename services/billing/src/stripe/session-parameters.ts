@@ -19,7 +19,7 @@ function longDate(startDate: string): string {
   return formatClassDate(date.toString())
 }
 
-/** What the provider is asked for: decided once per attempt, then never again. */
+/** The parameters of a registration's session: decided once per attempt and never changed. */
 export function sessionParameters(
   attemptId: string,
   purchase: RegistrationFacts,
@@ -34,7 +34,7 @@ export function sessionParameters(
   return {
     mode: 'payment' as const,
     allowed_payment_method_types: ['card' as const],
-    // The price is one amount of dollars: nobody is to be charged a converted one.
+    // Prices are in dollars only: never charge a converted amount.
     adaptive_pricing: { enabled: false },
     client_reference_id: purchase.registrationId,
     customer_email: purchase.email,
@@ -64,7 +64,7 @@ export function sessionParameters(
 
 export type SessionParameters = ReturnType<typeof sessionParameters>
 
-/** What somebody wants who wants to be a member. */
+/** A request to become a member. */
 export interface MembershipRequest {
   email: string
   plan: MembershipPlan
@@ -73,8 +73,8 @@ export interface MembershipRequest {
 }
 
 /**
- * As `sessionParameters`, for a membership. The way back carries a reference that says nothing of the person.
- * @param terms what is still to be agreed to, on the payment page.
+ * The parameters of a membership's session. The return URLs contain no personal data.
+ * @param terms to agree to on the payment page, if not agreed to before.
  */
 export function membershipParameters(
   attemptId: string,
@@ -99,7 +99,7 @@ export function membershipParameters(
           unit_amount: unitAmount,
           recurring: { interval: periodOf(plan) },
           product_data: {
-            // Without the plan: it stays the same product when the plan changes.
+            // Without the plan: the product stays the same when the plan changes.
             name: 'Robo Kids Learning membership',
             description: `With a seat in the members’ session of ${longDate(classDate)}`,
           },
@@ -123,7 +123,7 @@ export function membershipParameters(
 
 export type MembershipParameters = ReturnType<typeof membershipParameters>
 
-/** As `sessionParameters`, for an order: the payment page asks whom and where it goes to. */
+/** The parameters of an order's session: the payment page asks for the name and the shipping address. */
 export function orderParameters(
   attemptId: string,
   { orderId, lines }: OrderFacts,

@@ -9,13 +9,13 @@ import { fetchCheckoutSession } from './checkout-sessions.ts'
 import type { ObservedInvoice, ObservedMembership } from './observed.ts'
 
 const at = (seconds: number) => Temporal.Instant.fromEpochMilliseconds(seconds * 1000)
-const planOf = (interval: string | undefined): MembershipPlan => (interval === 'year' ? 'yearly' : 'monthly')
-/** No month is longer, no year shorter. */
-const longestMonthSeconds = 100 * 24 * 3600
+const toPlan = (interval: string | undefined): MembershipPlan => (interval === 'year' ? 'yearly' : 'monthly')
+/** Longer than a month and shorter than a year. */
+const maxMonthSeconds = 100 * 24 * 3600
 
 /** @throws StripeFailure `missing` where the provider has no such subscription. */
 export async function fetchMembership(context: BillingContext, subscriptionId: string): Promise<ObservedMembership> {
-  // Before the question: whoever learns something after this makes the answer stale.
+  // Before the call: any change recorded from now on makes the response stale.
   const {
     rows: [begun],
   } = await context.db.execute<{ fetchNumber: string; version: number | null }>(sql`
@@ -26,7 +26,7 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
       expand: ['default_payment_method', 'customer', 'schedule'],
     }),
   )
-  // After the subscription: an invoice that is paid at this moment is then told of with an older period, never the reverse.
+  // After the subscription: an invoice paid in between comes with an older period, never the reverse.
   const invoices = await callStripe(context, (stripe) =>
     stripe.invoices
       .list({ subscription: subscriptionId, limit: 100, expand: ['data.payments'] })
@@ -37,9 +37,9 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
   const periodEnd = at(item.current_period_end)
   const open = invoices.filter(({ status }) => status === 'open')
   const [next, card, unpaid] = await Promise.all([
-    nextOf(context, subscription),
-    cardOf(context, subscription),
-    unpaidOf(context, subscription, open),
+    fetchNextPlan(context, subscription),
+    fetchCard(context, subscription),
+    fetchUnpaidInvoice(context, subscription, open),
   ])
   return {
     version: begun?.version ?? null,
@@ -47,11 +47,11 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
     subscriptionId,
     attemptId: attemptIdOf(subscription),
     status: subscription.status,
-    plan: planOf(item.price.recurring?.interval),
+    plan: toPlan(item.price.recurring?.interval),
     amount: item.price.unit_amount ?? 0,
     periodStart: at(item.current_period_start),
     paidUntil: periodEnd,
-    // The portal sets one or the other.
+    // The billing portal sets one or the other.
     cancelAt:
       subscription.cancel_at !== null
         ? at(subscription.cancel_at)
@@ -64,15 +64,15 @@ export async function fetchMembership(context: BillingContext, subscriptionId: s
     card,
     unpaid,
     openInvoices: open.map(({ id }) => id),
-    // Those of one second in the order in which they were made.
+    // Invoices of the same second in the order of their creation.
     paid: invoices
       .toReversed()
-      .flatMap(paidOf)
+      .flatMap(toPaidInvoices)
       .toSorted((a, b) => Temporal.Instant.compare(a.paidAt, b.paidAt)),
   }
 }
 
-function paidOf(invoice: Stripe.Invoice): ObservedInvoice[] {
+function toPaidInvoices(invoice: Stripe.Invoice): ObservedInvoice[] {
   if (invoice.status !== 'paid' || invoice.amount_paid <= 0) return []
   const payment = invoice.payments?.data.find(({ status }) => status === 'paid')
   const intentId = idOf(payment?.payment.payment_intent)
@@ -92,19 +92,19 @@ function paidOf(invoice: Stripe.Invoice): ObservedInvoice[] {
       currency: invoice.currency,
       paidAt: at(paidAt),
       reason: reasons[invoice.billing_reason ?? ''] ?? 'renewal',
-      plan: period.end - period.start > longestMonthSeconds ? 'yearly' : 'monthly',
+      plan: period.end - period.start > maxMonthSeconds ? 'yearly' : 'monthly',
       periodEnd: at(period.end),
     },
   ]
 }
 
 /** @param invoices the open ones, newest first */
-async function unpaidOf(
+async function fetchUnpaidInvoice(
   context: BillingContext,
   { pending_update, latest_invoice }: Stripe.Subscription,
   invoices: Stripe.Invoice[],
 ): Promise<UnpaidInvoice | null> {
-  // A change of plan that waits for its payment is not owed: without it, all stays as it is.
+  // The invoice of a pending change of plan is optional: unpaid, nothing changes.
   const offered = pending_update ? idOf(latest_invoice) : null
   const open = invoices.find(({ id, attempt_count }) => id !== offered && attempt_count > 0)
   if (!open) return null
@@ -114,32 +114,35 @@ async function unpaidOf(
     amount: open.amount_remaining,
     attempts: open.attempt_count,
     nextTryAt: nextTry === null ? null : at(nextTry).toString(),
-    confirmUrl: (await waitsForCardholder(context, open)) ? (open.hosted_invoice_url ?? null) : null,
+    confirmUrl: (await needsConfirmation(context, open)) ? (open.hosted_invoice_url ?? null) : null,
   }
 }
 
-/** In the provider's words: the bank asks the cardholder to confirm, or did so in vain. */
+/** Stripe's error codes for payments that the cardholder has to confirm, or failed to. */
 const confirmationCodes = ['authentication_required', 'payment_intent_authentication_failure']
 
-async function waitsForCardholder(context: BillingContext, { payments }: Stripe.Invoice): Promise<boolean> {
+async function needsConfirmation(context: BillingContext, { payments }: Stripe.Invoice): Promise<boolean> {
   const intentId = idOf(payments?.data.find(({ status }) => status === 'open')?.payment.payment_intent)
   if (intentId === null) return false
   const intent = await callStripe(context, (stripe) => stripe.paymentIntents.retrieve(intentId))
   return intent.status === 'requires_action' || confirmationCodes.includes(intent.last_payment_error?.code ?? '')
 }
 
-async function nextOf(context: BillingContext, { schedule }: Stripe.Subscription): Promise<ObservedMembership['next']> {
+async function fetchNextPlan(
+  context: BillingContext,
+  { schedule }: Stripe.Subscription,
+): Promise<ObservedMembership['next']> {
   if (typeof schedule === 'string' || schedule?.status !== 'active') return null
   const now = schedule.current_phase?.end_date
   const phase = schedule.phases.find(({ start_date }) => start_date === now)
   const priceId = idOf(phase?.items[0]?.price)
   if (priceId === null) return null
   const price = await callStripe(context, (stripe) => stripe.prices.retrieve(priceId))
-  return { plan: planOf(price.recurring?.interval), amount: price.unit_amount ?? 0 }
+  return { plan: toPlan(price.recurring?.interval), amount: price.unit_amount ?? 0 }
 }
 
-/** The card that is charged next: the subscription's own, else the customer's. */
-async function cardOf(context: BillingContext, subscription: Stripe.Subscription): Promise<Card | null> {
+/** Returns the card that will be charged next: the subscription's own, or else the customer's default. */
+async function fetchCard(context: BillingContext, subscription: Stripe.Subscription): Promise<Card | null> {
   const { customer, default_payment_method: own } = subscription
   const ofCustomer =
     typeof customer === 'string' || customer.deleted ? null : customer.invoice_settings.default_payment_method
@@ -151,7 +154,7 @@ async function cardOf(context: BillingContext, subscription: Stripe.Subscription
   return { brand, last4, expMonth, expYear }
 }
 
-/** A checkout session as it is now, and all of the subscription that it began. */
+/** Fetches a checkout session with the whole subscription that it started. */
 export async function fetchWholeCheckoutSession(
   context: BillingContext,
   checkoutSessionId: string,

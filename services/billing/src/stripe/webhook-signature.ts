@@ -1,14 +1,14 @@
 import { DomainError } from '@robokids/runtime/errors'
 import { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
-import { providerOf } from './client.ts'
+import { getProvider } from './client.ts'
 
 /**
- * Checks a webhook's signature against each secret that is in use. The time it was signed at is real time.
+ * Verifies a webhook's signature with each configured secret. Its timestamp is checked against the real clock.
  * @throws DomainError signature_invalid
  */
 export function verifySignature({ config }: BillingContext, body: Buffer, header: string | undefined): void {
-  const { webhooks } = providerOf(config).stripe
+  const { webhooks } = getProvider(config).stripe
   for (const secret of config.STRIPE_WEBHOOK_SECRETS) {
     try {
       if (webhooks.signature?.verifyHeader(body, header ?? '', secret)) return

@@ -4,12 +4,12 @@ import type { BillingContext } from '../config.ts'
 import { fetchMembership } from '../stripe/subscriptions.ts'
 import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
 import { membershipAttemptKind } from '../membership/activate-membership.ts'
-import { kindOf } from './session-kind.ts'
-import { checkoutSessionOfAttempt } from '../membership/find-subscriptions.ts'
+import { selectAttemptKind } from './select-attempt-kind.ts'
+import { findCheckoutSessionId } from '../membership/find-subscriptions.ts'
 import { payments } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
 
-/** A refund or a dispute can be heard of before its payment: then the payment is looked up first. */
+/** Records the payment of a refund or dispute if its own event has not arrived yet. */
 export async function ensurePaymentRecorded(context: BillingContext, intentId: string): Promise<void> {
   const [known] = await context.db
     .select({ id: payments.id })
@@ -20,11 +20,11 @@ export async function ensurePaymentRecorded(context: BillingContext, intentId: s
     stripe.checkout.sessions.list({ payment_intent: intentId, limit: 1 }),
   )
   for (const checkoutSession of sessions.data)
-    await fulfilCheckoutSession(context, kindOf(checkoutSession), checkoutSession.id)
+    await fulfilCheckoutSession(context, selectAttemptKind(checkoutSession), checkoutSession.id)
   if (sessions.data.length === 0) await ensureMembershipPaymentRecorded(context, intentId)
 }
 
-/** No session names the payment of a subscription, its first one neither: its invoice does. */
+/** Payments of a subscription, including the first, belong to an invoice and not to a session. */
 async function ensureMembershipPaymentRecorded(context: BillingContext, payment_intent: string): Promise<void> {
   const { data } = await callStripe(context, (stripe) =>
     stripe.invoicePayments.list({ payment: { type: 'payment_intent', payment_intent }, limit: 1 }),
@@ -36,6 +36,6 @@ async function ensureMembershipPaymentRecorded(context: BillingContext, payment_
   if (subscriptionId === null) return
   const { version, attemptId } = await fetchMembership(context, subscriptionId)
   if (version !== null) return refreshMembership(context, subscriptionId)
-  const checkoutSessionId = await checkoutSessionOfAttempt(context, attemptId)
+  const checkoutSessionId = await findCheckoutSessionId(context, attemptId)
   if (checkoutSessionId !== null) await fulfilCheckoutSession(context, membershipAttemptKind, checkoutSessionId)
 }

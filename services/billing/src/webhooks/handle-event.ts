@@ -3,13 +3,13 @@ import { applyMembership } from '../membership/apply-membership.ts'
 import type { BillingContext } from '../config.ts'
 import { fetchMembership, fetchWholeCheckoutSession } from '../stripe/subscriptions.ts'
 import { retryOnStale } from '../stripe/retry-on-stale.ts'
-import { kindOf } from './session-kind.ts'
+import { selectAttemptKind } from './select-attempt-kind.ts'
 import { fetchDecline, recordDecline } from '../checkout/record-decline.ts'
 import { fetchDispute, recordDispute } from '../refunds/record-dispute.ts'
 import { ensurePaymentRecorded } from './ensure-payment-recorded.ts'
-import { fetchRefund, fetchRefundsOf, recordRefund, type ObservedRefund } from '../refunds/record-refund.ts'
+import { fetchRefund, fetchRefunds, recordRefund, type ObservedRefund } from '../refunds/record-refund.ts'
 import { stripeEvents } from '../schema.ts'
-import { checkoutSessionOfAttempt, subscriptionsOf } from '../membership/find-subscriptions.ts'
+import { findCheckoutSessionId, findActiveSubscriptions } from '../membership/find-subscriptions.ts'
 import { callStripe, idOf, StripeFailure } from '../stripe/client.ts'
 
 /** A webhook event reduced to its id, its type and the object's id: the handlers fetch the object. */
@@ -25,16 +25,16 @@ type EventHandler = (context: BillingContext, objectId: string) => Promise<Effec
 
 const checkoutSession: EventHandler = async (context, checkoutSessionId) => {
   const observed = await fetchWholeCheckoutSession(context, checkoutSessionId)
-  return (tx) => kindOf(observed).apply(tx, context, observed)
+  return (tx) => selectAttemptKind(observed).apply(tx, context, observed)
 }
 
-const nothing: Effect = async () => {}
+const noEffect: Effect = async () => {}
 
-/** A subscription can be heard of before the checkout that began it: then that is looked at, which begins it here. */
+/** A subscription's event can arrive before that of its checkout: then the checkout is applied, which starts the membership. */
 const subscription: EventHandler = async (context, subscriptionId) => {
   const observed = await fetchMembership(context, subscriptionId)
   if (observed.version === null) {
-    const checkoutSessionId = await checkoutSessionOfAttempt(context, observed.attemptId)
+    const checkoutSessionId = await findCheckoutSessionId(context, observed.attemptId)
     if (checkoutSessionId !== null) return checkoutSession(context, checkoutSessionId)
   }
   return async (tx) => {
@@ -45,12 +45,12 @@ const subscription: EventHandler = async (context, subscriptionId) => {
 const invoice: EventHandler = async (context, invoiceId) => {
   const { parent } = await callStripe(context, (stripe) => stripe.invoices.retrieve(invoiceId))
   const subscriptionId = idOf(parent?.subscription_details?.subscription)
-  return subscriptionId === null ? nothing : subscription(context, subscriptionId)
+  return subscriptionId === null ? noEffect : subscription(context, subscriptionId)
 }
 
-/** Another card may have been chosen. */
+/** The default card may have changed. */
 const customer: EventHandler = async (context, customerId) => {
-  const subscriptionIds = await subscriptionsOf(context, customerId)
+  const subscriptionIds = await findActiveSubscriptions(context, customerId)
   const effects = await Promise.all(subscriptionIds.map((id) => subscription(context, id)))
   return async (tx) => {
     for (const effect of effects) await effect(tx)
@@ -80,7 +80,7 @@ async function refundsEffect(context: BillingContext, observed: ObservedRefund[]
 
 const refund: EventHandler = async (context, refundId) => refundsEffect(context, [await fetchRefund(context, refundId)])
 const refundsOfCharge: EventHandler = async (context, charge) =>
-  refundsEffect(context, await fetchRefundsOf(context, { charge }))
+  refundsEffect(context, await fetchRefunds(context, { charge }))
 
 const handlers = new Map<string, EventHandler>(
   Object.entries({
@@ -106,12 +106,12 @@ const handlers = new Map<string, EventHandler>(
   }),
 )
 
-/** The types of the provider's events that mean something to us: 20 at most, since no more can be listed at once. */
+/** The handled types of Stripe's events: at most 20, the limit of a list request. */
 export const handledEventTypes = [...handlers.keys()]
 
 /**
- * Lets an event of the provider take effect, once: the mark that it has is written in the same transaction, so an event
- * whose handling failed can be sent again. The order of events does not matter, since each is only a reason to look.
+ * Handles a Stripe event once: the event's row is inserted in the transaction of its effect, so a failed event can be sent
+ * again. The order of events does not matter, since each only triggers a fetch.
  */
 export function handleStripeEvent(
   context: BillingContext,
@@ -129,7 +129,7 @@ async function handleOnce(context: BillingContext, event: StripeEvent): Promise<
     effect = await handler(context, event.objectId)
   } catch (error) {
     if (!(error instanceof StripeFailure) || !error.missing) throw error
-    log.warn({ ...event }, 'an event is about something that the provider does not have')
+    log.warn({ ...event }, 'ignored an event whose object Stripe does not have')
     return 'ignored'
   }
   return db.transaction(async (tx) => {

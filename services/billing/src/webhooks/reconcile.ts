@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, min, or } from 'drizzle-orm'
 import { refreshMembership } from '../membership/apply-membership.ts'
-import { refundDoubleCarts } from '../orders/carts.ts'
+import { refundDuplicateCartPayments } from '../checkout/carts.ts'
 import type { BillingContext } from '../config.ts'
 import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
 import type { AttemptKind } from '../attempts/attempt-kind.ts'
@@ -20,19 +20,19 @@ import {
   stripeEvents,
 } from '../schema.ts'
 import { callStripe, stripeTime } from '../stripe/client.ts'
-import { nextTry, tryEach } from '../try-each.ts'
+import { nextAttempt, tryEach } from '../try-each.ts'
 
 const sweepSize = 200
 const cursorName = 'stripe_events'
 /** Events become visible out of order: those of the last minutes are listed again. */
 const overlapSeconds = 10 * 60
-/** The provider lists events of the last 30 days; marks older than that have nothing left to prevent. */
-const marksKept = Temporal.Duration.from({ hours: 40 * 24 })
+/** Stripe lists the events of the last 30 days: rows older than that are no longer needed for deduplication. */
+const eventRetention = Temporal.Duration.from({ hours: 40 * 24 })
 
 /**
- * Finds out what no webhook told: asks after every checkout that is not settled, reads the provider's list of events,
- * and asks after refunds that are on their way. Goes by real time, as the provider does.
- * @throws Error once all of it was tried, where a part of it failed.
+ * Catches up on missed webhooks: refreshes unsettled checkouts, reads Stripe's list of events, and refreshes pending refunds
+ * and overdue memberships. Uses real time, as Stripe does.
+ * @throws Error after all parts were tried, if any of them failed.
  */
 export async function reconcile(context: BillingContext, signal: AbortSignal): Promise<void> {
   const parts: Record<string, () => Promise<unknown>> = {
@@ -40,12 +40,14 @@ export async function reconcile(context: BillingContext, signal: AbortSignal): P
     'membership checkouts': () => sweepAttempts(context, signal, membershipAttemptKind),
     events: () => catchUpWithEvents(context, signal),
     'failed events': () => retryFailedEvents(context, signal),
-    refunds: () => followRefunds(context, signal),
-    carts: () => refundDoubleCarts(context, signal),
-    memberships: () => followMemberships(context, signal),
+    refunds: () => refreshPendingRefunds(context, signal),
+    carts: () => refundDuplicateCartPayments(context, signal),
+    memberships: () => refreshOverdueMemberships(context, signal),
     ledger: () => recordBalance(context, signal),
-    'old marks': () =>
-      context.db.delete(stripeEvents).where(lt(stripeEvents.handledAt, Temporal.Now.instant().subtract(marksKept))),
+    'old events': () =>
+      context.db
+        .delete(stripeEvents)
+        .where(lt(stripeEvents.handledAt, Temporal.Now.instant().subtract(eventRetention))),
   }
   const failed: string[] = []
   for (const [part, run] of Object.entries(parts)) {
@@ -53,14 +55,14 @@ export async function reconcile(context: BillingContext, signal: AbortSignal): P
     try {
       await run()
     } catch (error) {
-      context.log.error({ err: error, part }, 'a part of what is to be reconciled could not be')
+      context.log.error({ err: error, part }, 'could not reconcile a part')
       failed.push(part)
     }
   }
   if (failed.length > 0) throw new Error(`Not all was reconciled: ${failed.join(', ')}.`)
 }
 
-/** Attempts that nobody has asked after for half an interval, the longest unasked first. */
+/** Fetches unsettled attempts that were not checked for half an interval, the oldest check first. */
 async function sweepAttempts(context: BillingContext, signal: AbortSignal, kind: AttemptKind): Promise<void> {
   const attempts = kind.table
   const { db, config, log } = context
@@ -95,29 +97,29 @@ interface ListedEvent extends StripeEvent {
 
 async function catchUpWithEvents(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db, log } = context
-  const since = await startOfList(context)
+  const since = await eventListStart(context)
   if (since === undefined) return
   const listed = await listEvents(context, signal, since)
   let position: number | undefined
   const handle = async ({ created, ...event }: ListedEvent) => {
     const outcome = await handleStripeEvent(context, event)
-    if (outcome === 'handled') log.info({ ...event }, 'an event was found that no webhook had brought')
+    if (outcome === 'handled') log.info({ ...event }, 'handled an event without a webhook')
     position = created
   }
-  // Written down, it keeps none of the later ones waiting.
-  const putAside = async ({ created, ...event }: ListedEvent, error: unknown) => {
+  // Recorded for a retry, so that it does not hold up the later ones.
+  const recordFailure = async ({ created, ...event }: ListedEvent, error: unknown) => {
     log.warn({ err: error, ...event }, 'an event could not be handled yet')
     const { eventId: id, type, objectId } = event
     await db
       .insert(failedEvents)
-      .values({ id, type, objectId, failedAt: Temporal.Now.instant(), ...nextTry(context, { tries: 0 }) })
+      .values({ id, type, objectId, failedAt: Temporal.Now.instant(), ...nextAttempt(context, { tries: 0 }) })
       .onConflictDoNothing()
     position = created
   }
   const known = await knownEvents(context, listed)
-  const news = listed.filter(({ eventId }) => !known.has(eventId))
+  const unknown = listed.filter(({ eventId }) => !known.has(eventId))
   try {
-    await tryEach(signal, news, handle, putAside)
+    await tryEach(signal, unknown, handle, recordFailure)
     if (!signal.aborted) position = listed.at(-1)?.created
   } finally {
     if (position !== undefined) {
@@ -129,7 +131,7 @@ async function catchUpWithEvents(context: BillingContext, signal: AbortSignal): 
   }
 }
 
-/** What happened since that second, oldest first. */
+/** Lists the events since that second, oldest first. */
 async function listEvents(context: BillingContext, signal: AbortSignal, since: number): Promise<ListedEvent[]> {
   const listed = await callStripe(context, async (stripe) => {
     const events: ListedEvent[] = []
@@ -147,7 +149,7 @@ async function listEvents(context: BillingContext, signal: AbortSignal, since: n
   return listed.toReversed()
 }
 
-/** Those of them that have taken effect, or are tried again by themselves. */
+/** Returns the ids of events that are handled already or waiting for a retry. */
 async function knownEvents({ db }: BillingContext, events: ListedEvent[]): Promise<Set<string>> {
   const known = new Set<string>()
   for (let start = 0; start < events.length; start += 1_000) {
@@ -162,7 +164,7 @@ async function knownEvents({ db }: BillingContext, events: ListedEvent[]): Promi
   return known
 }
 
-/** Tries those again that could not be handled when they were found, later and later. */
+/** Retries failed events with backoff. */
 async function retryFailedEvents(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db, clock, log } = context
   const due = await db
@@ -181,13 +183,13 @@ async function retryFailedEvents(context: BillingContext, signal: AbortSignal): 
     async (event, error) => {
       const { id: eventId, type, objectId } = event
       log.warn({ err: error, eventId, type, objectId }, 'an event could still not be handled')
-      await db.update(failedEvents).set(nextTry(context, event)).where(eq(failedEvents.id, eventId))
+      await db.update(failedEvents).set(nextAttempt(context, event)).where(eq(failedEvents.id, eventId))
     },
   )
 }
 
-/** Nothing that happened before the first attempt can be about us. */
-async function startOfList({ db }: BillingContext): Promise<number | undefined> {
+/** Events before the first attempt cannot be about us. */
+async function eventListStart({ db }: BillingContext): Promise<number | undefined> {
   const [cursor] = await db.select().from(cursors).where(eq(cursors.name, cursorName))
   if (cursor) return cursor.position - overlapSeconds
   const firsts = await Promise.all([
@@ -198,8 +200,8 @@ async function startOfList({ db }: BillingContext): Promise<number | undefined> 
   return oldest === undefined ? undefined : Math.floor(oldest / 1000) - overlapSeconds
 }
 
-/** Asks after refunds that are on their way to the bank; the longer one takes, the less often. */
-async function followRefunds(context: BillingContext, signal: AbortSignal): Promise<void> {
+/** Refreshes refunds that are pending at Stripe, with backoff. */
+async function refreshPendingRefunds(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db, clock, log } = context
   const isOnItsWay = and(eq(refunds.status, 'pending'), isNotNull(refunds.stripeRefundId))
   const due = await db
@@ -208,10 +210,10 @@ async function followRefunds(context: BillingContext, signal: AbortSignal): Prom
     .where(and(isOnItsWay, lte(refunds.nextTryAt, clock.now())))
     .orderBy(asc(refunds.tries), asc(refunds.nextTryAt))
     .limit(sweepSize)
-  const putOff = (refund: { id: string; tries: number }) =>
+  const scheduleRetry = (refund: { id: string; tries: number }) =>
     db
       .update(refunds)
-      .set(nextTry(context, refund))
+      .set(nextAttempt(context, refund))
       .where(and(eq(refunds.id, refund.id), isOnItsWay))
   await tryEach(
     signal,
@@ -219,17 +221,17 @@ async function followRefunds(context: BillingContext, signal: AbortSignal): Prom
     async (refund) => {
       const observed = await fetchRefund(context, refund.stripeRefundId ?? '')
       await db.transaction((tx) => recordRefund(tx, context, observed))
-      await putOff(refund)
+      await scheduleRetry(refund)
     },
     async (refund, error) => {
-      log.warn({ err: error, refundId: refund.id }, 'a refund could not be followed')
-      await putOff(refund)
+      log.warn({ err: error, refundId: refund.id }, 'could not refresh a refund')
+      await scheduleRetry(refund)
     },
   )
 }
 
-/** Memberships whose paid time is over, or whose payment fails, and of which no news has come. */
-async function followMemberships(context: BillingContext, signal: AbortSignal): Promise<void> {
+/** Refreshes memberships whose paid period is over, or whose payment failed, in case a webhook was lost. */
+async function refreshOverdueMemberships(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db, clock, log } = context
   const isOverdue = and(
     eq(memberships.status, 'active'),
@@ -241,23 +243,23 @@ async function followMemberships(context: BillingContext, signal: AbortSignal): 
     .where(and(isOverdue, lte(memberships.nextTryAt, clock.now())))
     .orderBy(asc(memberships.tries), asc(memberships.nextTryAt))
     .limit(sweepSize)
-  // One that is as it was stays overdue, and is asked after less and less often.
-  const putOff = (membership: { id: string; tries: number }) =>
+  // One that has not changed stays overdue, and is refreshed with backoff.
+  const scheduleRetry = (membership: { id: string; tries: number }) =>
     db
       .update(memberships)
-      .set(nextTry(context, membership))
+      .set(nextAttempt(context, membership))
       .where(and(eq(memberships.attemptId, membership.id), isOverdue))
   await tryEach(
     signal,
     due,
     async (membership) => {
       await refreshMembership(context, membership.subscriptionId)
-      await putOff(membership)
+      await scheduleRetry(membership)
     },
     async (membership, error) => {
       const { subscriptionId } = membership
-      log.warn({ err: error, subscriptionId }, 'a membership could not be followed')
-      await putOff(membership)
+      log.warn({ err: error, subscriptionId }, 'could not refresh a membership')
+      await scheduleRetry(membership)
     },
   )
 }

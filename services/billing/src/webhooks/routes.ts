@@ -10,7 +10,7 @@ import { failedEvents, stripeEvents } from '../schema.ts'
 import { apiVersion } from '../stripe/client.ts'
 import { verifySignature } from '../stripe/webhook-signature.ts'
 
-/** The provider's ids and types are plain words: anything else has no place in an address, a log or a database. */
+/** Stripe's ids and types: anything else must not get into a URL, a log or the database. */
 const word = z.string().regex(/^[\w.-]{1,255}$/)
 
 const snapshotSchema = z.object({
@@ -27,14 +27,14 @@ const thinSchema = z.object({
   type: word,
   livemode: z.boolean(),
   related_object: z.object({ id: word }).nullish(),
-  /** The snapshot event of the same occurrence: one mark for both. */
+  /** The snapshot event of the same occurrence: both count as one event. */
   snapshot_event: word.nullish(),
 })
 const eventSchema = z.discriminatedUnion('object', [snapshotSchema, thinSchema])
 
 interface Received extends StripeEvent {
   livemode: boolean
-  /** Undefined for a thin event, which has no shape to be wrong about. */
+  /** Undefined for a thin event, which has no versioned data. */
   apiVersion: string | null | undefined
 }
 
@@ -65,7 +65,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** `POST /webhooks/stripe`, with a body parser of its own: a signature is over the bytes as they came. */
+/** `POST /webhooks/stripe`, with its own body parser: the signature covers the raw bytes. */
 export async function webhookRoutes(http: Http, context: BillingContext): Promise<void> {
   const { log } = context
   const received = new Counter({
@@ -113,11 +113,11 @@ export async function webhookRoutes(http: Http, context: BillingContext): Promis
         'a webhook came in another API version; only its ids are used',
       )
     }
-    const [seen] = await context.db
+    const [known] = await context.db
       .select({ id: stripeEvents.id })
       .from(stripeEvents)
       .where(eq(stripeEvents.id, event.eventId))
-    if (seen) return 'seen'
+    if (known) return 'seen'
     const outcome = await handleStripeEvent(context, event)
     if (outcome === 'ignored') log.info({ ...event }, 'a webhook was ignored')
     received.inc({ type: outcome === 'ignored' ? 'other' : event.type, outcome })

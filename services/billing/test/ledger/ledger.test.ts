@@ -2,33 +2,33 @@ import { randomUUIDv7 } from 'node:crypto'
 import { reconciliationSchema } from '@robokids/contracts/billing'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminHeaders, codeOf, purchase, Till } from '../till.ts'
+import { adminHeaders, codeOf, purchase, BillingFixture } from '../fixture.ts'
 
-let till: Till
+let fixture: BillingFixture
 beforeAll(async () => {
-  till = await Till.apart()
+  fixture = await BillingFixture.startIsolated()
 })
-afterAll(() => till.close())
+afterAll(() => fixture.close())
 
 async function books(query = '') {
-  const answer = await till.call('POST', `/admin/reconcile${query}`, undefined, adminHeaders)
+  const answer = await fixture.call('POST', `/admin/reconcile${query}`, undefined, adminHeaders)
   return reconciliationSchema.parse(answer.body)
 }
 
-/** Money of another system's on the same account. */
+/** A payment of another system on the same Stripe account. */
 async function foreignSale(): Promise<void> {
-  const { url: checkoutUrl } = await till.stripe.checkout.sessions.create({
+  const { url: checkoutUrl } = await fixture.stripe.checkout.sessions.create({
     mode: 'payment',
     success_url: 'https://elsewhere.example',
     line_items: [{ quantity: 1, price_data: { currency: 'usd', unit_amount: 500, product_data: { name: 'A tea' } } }],
   })
-  await till.pay({ checkoutUrl })
+  await fixture.pay({ checkoutUrl })
 }
 
-/** Enters into the ledger what the provider knows nothing of. */
+/** Inserts a ledger transaction that Stripe does not have. */
 async function enter(occurredAt: string): Promise<string> {
   const id = `txn_${randomUUIDv7()}`
-  await till.service.context.db.transaction(async (tx) => {
+  await fixture.service.context.db.transaction(async (tx) => {
     await tx.execute(sql`
       insert into ledger_transactions (id, type, currency, occurred_at, recorded_at)
       values (${id}, 'charge', 'usd', ${occurredAt}, now())`)
@@ -39,41 +39,45 @@ async function enter(occurredAt: string): Promise<string> {
   return id
 }
 
-describe('the books', () => {
-  it('agree over many pages, in whose seconds much has moved, and from a day on', { timeout: 60_000 }, async () => {
-    const { payment } = await till.sell(purchase())
-    for (let count = 0; count < 230; count += 10) await Promise.all(Array.from({ length: 10 }, foreignSale))
-    const all = await books()
-    expect(all).toMatchObject({
-      stripe: { transactions: 231 },
-      ledger: { transactions: 231 },
-      difference: 0,
-      disagreements: [],
-    })
-    expect(all.stripe.net).toBe(all.ledger.net)
-    expect(all.unexplained).toHaveLength(230)
-    expect(new Set(all.unexplained).size).toBe(230)
+describe('the reconciliation of the ledger', () => {
+  it(
+    'agrees over many pages with many transactions per second, and from a given day on',
+    { timeout: 60_000 },
+    async () => {
+      const { payment } = await fixture.sell(purchase())
+      for (let count = 0; count < 230; count += 10) await Promise.all(Array.from({ length: 10 }, foreignSale))
+      const all = await books()
+      expect(all).toMatchObject({
+        stripe: { transactions: 231 },
+        ledger: { transactions: 231 },
+        difference: 0,
+        disagreements: [],
+      })
+      expect(all.stripe.net).toBe(all.ledger.net)
+      expect(all.unexplained).toHaveLength(230)
+      expect(new Set(all.unexplained).size).toBe(230)
 
-    till.simulator.advanceClock(24 * 3600)
-    const since = Temporal.Instant.fromEpochMilliseconds(till.simulator.now() * 1000).toString()
-    expect(await books(`?since=${since}`)).toMatchObject({ stripe: { transactions: 0 }, ledger: { transactions: 0 } })
-    // Of an older payment: it is held beside all that moved for it.
-    await till.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId, amount: 1_000 })
-    await till.simulator.deliveriesIdle()
-    await till.sell(purchase())
-    expect(await books(`?since=${since}`)).toMatchObject({
-      stripe: { transactions: 2 },
-      ledger: { transactions: 2 },
-      difference: 0,
-      disagreements: [],
-      unexplained: [],
-      accounts: { refunds: 1_000 },
-    })
-    const answer = await till.call('POST', '/admin/reconcile?since=yesterday', undefined, adminHeaders)
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
-  })
+      fixture.simulator.advanceClock(24 * 3600)
+      const since = Temporal.Instant.fromEpochMilliseconds(fixture.simulator.now() * 1000).toString()
+      expect(await books(`?since=${since}`)).toMatchObject({ stripe: { transactions: 0 }, ledger: { transactions: 0 } })
+      // Of an older payment, which is compared over its whole history.
+      await fixture.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId, amount: 1_000 })
+      await fixture.simulator.deliveriesIdle()
+      await fixture.sell(purchase())
+      expect(await books(`?since=${since}`)).toMatchObject({
+        stripe: { transactions: 2 },
+        ledger: { transactions: 2 },
+        difference: 0,
+        disagreements: [],
+        unexplained: [],
+        accounts: { refunds: 1_000 },
+      })
+      const answer = await fixture.call('POST', '/admin/reconcile?since=yesterday', undefined, adminHeaders)
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
+    },
+  )
 
-  it('say what the provider does not list, whenever it was', async () => {
+  it('reports transactions that Stripe does not list, of any age', async () => {
     const before = await books()
     const moments = ['2025-01-01T00:00:00Z', Temporal.Now.instant().toString(), '2040-01-01T00:00:00Z']
     const ids = await Promise.all(moments.map(enter))

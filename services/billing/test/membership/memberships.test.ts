@@ -27,51 +27,52 @@ import {
   codeOf,
   messageOf,
   sessionIdOf,
-  Till,
+  BillingFixture,
   type Answer,
   type SimEvent,
-} from '../till.ts'
+} from '../fixture.ts'
 
 let bed: TestBed
-let till: Till
+let fixture: BillingFixture
 beforeAll(async () => {
   bed = await testBed()
-  till = await Till.open(bed)
+  fixture = await BillingFixture.start(bed)
 })
 afterEach(async () => {
-  await till.sim('DELETE', '/faults')
-  await till.webhooks({})
+  await fixture.sim('DELETE', '/faults')
+  await fixture.webhooks({})
 })
 afterAll(async () => {
-  await till.close()
+  await fixture.close()
 })
 
-interface Wish {
+interface MembershipRequest {
   email: string
   plan: MembershipPlan
   classDate: string
-  /** Who is signed in. */
+  /** The signed-in account. */
   ownerId?: string | null
   familyTimeZone?: string
 }
-/** Somebody whom nobody has seen before. */
-const newcomer = (differences: Partial<Wish> = {}): Wish => ({
+/** A new person. */
+const newcomer = (differences: Partial<MembershipRequest> = {}): MembershipRequest => ({
   email: `Maren+${randomUUIDv7()}@Example.com`,
   plan: 'monthly',
   classDate: '2027-01-08',
   ...differences,
 })
 
-const ask = (wish: unknown, url?: string): Promise<Answer> => till.call('POST', '/membership-checkouts', wish, {}, url)
-async function checkout(wish: Wish, url?: string): Promise<MembershipCheckout> {
-  const answer = await ask(wish, url)
+const ask = (request: unknown, url?: string): Promise<Answer> =>
+  fixture.call('POST', '/membership-checkouts', request, {}, url)
+async function checkout(request: MembershipRequest, url?: string): Promise<MembershipCheckout> {
+  const answer = await ask(request, url)
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
   return membershipCheckoutSchema.parse(answer.body)
 }
 
 const ofAddress = (email: string) => (data: { email: string }) => emailKey(data.email) === emailKey(email)
-const told = (email: string) => bed.bus.all(subscriptionActivated, ofAddress(email))
-const db = () => till.service.context.db
+const published = (email: string) => bed.bus.all(subscriptionActivated, ofAddress(email))
+const db = () => fixture.service.context.db
 const attemptsOf = (email: string) =>
   db()
     .select()
@@ -83,13 +84,13 @@ const membershipsOf = (email: string) =>
     .from(memberships)
     .where(eq(memberships.emailKey, emailKey(email)))
 
-/** What there is of an address at the provider, whatever the case of its letters. */
+/** Stripe's objects of an address, ignoring case. */
 async function atProvider(email: string) {
-  const all = await till.stripe.checkout.sessions.list({ limit: 100 }).autoPagingToArray({ limit: 10_000 })
+  const all = await fixture.stripe.checkout.sessions.list({ limit: 100 }).autoPagingToArray({ limit: 10_000 })
   const sessions = all.filter((session) => emailKey(session.customer_email ?? '') === emailKey(email))
   const bought = sessions.filter((session) => session.subscription !== null)
   const subscriptions = await Promise.all(
-    bought.map((session) => till.stripe.subscriptions.retrieve(session.subscription as string)),
+    bought.map((session) => fixture.stripe.subscriptions.retrieve(session.subscription as string)),
   )
   return {
     sessions,
@@ -100,27 +101,27 @@ async function atProvider(email: string) {
   }
 }
 
-async function joined(wish = newcomer()) {
-  const made = await checkout(wish)
-  await till.pay(made)
-  await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
-  return { wish, made }
+async function joined(request = newcomer()) {
+  const made = await checkout(request)
+  await fixture.pay(made)
+  await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
+  return { request, made }
 }
 
-/** Resolves when nothing of an address waits to be ended any more. */
+/** Resolves when no membership of an address is waiting to be ended. */
 const ended = (email: string) =>
   eventually(async () => (await membershipsOf(email)).every(({ endRequest }) => endRequest === null), 15_000)
 
 describe('POST /membership-checkouts', () => {
-  it('is opened anew for whoever asks for an address for which another account has one open, and that is closed', async () => {
-    const wish = newcomer()
-    const theirs = await checkout({ ...wish, ownerId: randomUUIDv7() })
+  it('opens a separate checkout for an address whose checkout was opened by another account, and leaves that closed', async () => {
+    const request = newcomer()
+    const theirs = await checkout({ ...request, ownerId: randomUUIDv7() })
     for (const ownerId of [null, randomUUIDv7()]) {
-      const own = await checkout({ ...wish, ownerId })
+      const own = await checkout({ ...request, ownerId })
       expect(own.attemptId).not.toBe(theirs.attemptId)
-      expect(await checkout({ ...wish, ownerId })).toEqual(own)
+      expect(await checkout({ ...request, ownerId })).toEqual(own)
     }
-    const { open, sessions } = await atProvider(wish.email)
+    const { open, sessions } = await atProvider(request.email)
     expect([open, sessions.length]).toEqual([1, 3])
   })
 
@@ -128,14 +129,14 @@ describe('POST /membership-checkouts', () => {
     ['monthly', 700, 'month'],
     ['yearly', 6_000, 'year'],
   ] as const)('opens a checkout of the %s plan for %i cents', async (plan, amount, interval) => {
-    const wish = newcomer({ plan })
-    const made = await checkout(wish)
+    const request = newcomer({ plan })
+    const made = await checkout(request)
     expect(made).toMatchObject({ amount, currency: 'usd' })
-    const session = await till.stripe.checkout.sessions.retrieve(sessionIdOf(made), { expand: ['line_items'] })
+    const session = await fixture.stripe.checkout.sessions.retrieve(sessionIdOf(made), { expand: ['line_items'] })
     expect(session).toMatchObject({
       mode: 'subscription',
       amount_total: amount,
-      customer_email: wish.email,
+      customer_email: request.email,
       client_reference_id: made.attemptId,
       success_url: `https://robokids.example/success?reference=${made.attemptId}`,
       cancel_url: 'https://robokids.example/membership/register',
@@ -144,148 +145,154 @@ describe('POST /membership-checkouts', () => {
     expect(session.line_items?.data[0]?.description).toBe('Robo Kids Learning membership')
   })
 
-  it('answers the open one to another tab, at once or later, in whatever case the address is typed', async () => {
-    const wish = newcomer()
-    const second = await till.another()
-    const variants = [wish.email, wish.email.toLowerCase(), wish.email.toUpperCase(), ` ${wish.email} `]
+  it('returns the open checkout to another tab, ignoring the case of the address', async () => {
+    const request = newcomer()
+    const second = await fixture.startSecondProcess()
+    const variants = [request.email, request.email.toLowerCase(), request.email.toUpperCase(), ` ${request.email} `]
     const answers = await Promise.all(
-      variants.map((email, index) => checkout({ ...wish, email }, index % 2 === 0 ? till.service.url : second.url)),
+      variants.map((email, index) =>
+        checkout({ ...request, email }, index % 2 === 0 ? fixture.service.url : second.url),
+      ),
     )
-    answers.push(await checkout(wish))
+    answers.push(await checkout(request))
     expect(new Set(answers.map(({ checkoutUrl }) => checkoutUrl)).size).toBe(1)
-    expect((await atProvider(wish.email)).sessions).toHaveLength(1)
+    expect((await atProvider(request.email)).sessions).toHaveLength(1)
   })
 
   it.each([{ plan: 'yearly' }, { classDate: '2027-01-09' }] as const)(
-    'closes the open one before it opens one with %o',
+    'closes the open checkout before it opens one with %o',
     async (change) => {
-      const wish = newcomer()
-      const first = await checkout(wish)
-      const second = await checkout({ ...wish, email: wish.email.toUpperCase(), ...change })
+      const request = newcomer()
+      const first = await checkout(request)
+      const second = await checkout({ ...request, email: request.email.toUpperCase(), ...change })
       expect(second.checkoutUrl).not.toBe(first.checkoutUrl)
-      expect((await till.pay(first)).status).toBe('expired')
-      expect((await till.pay(second)).status).toBe('paid')
-      await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
-      expect(told(wish.email)[0]?.data).toMatchObject({ ...wish, email: wish.email.toUpperCase(), ...change })
-      expect(await atProvider(wish.email)).toMatchObject({ open: 0, active: 1 })
+      expect((await fixture.pay(first)).status).toBe('expired')
+      expect((await fixture.pay(second)).status).toBe('paid')
+      await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
+      expect(published(request.email)[0]?.data).toMatchObject({
+        ...request,
+        email: request.email.toUpperCase(),
+        ...change,
+      })
+      expect(await atProvider(request.email)).toMatchObject({ open: 0, active: 1 })
     },
   )
 
-  it('leaves one that can be paid where tabs with different plans press at once', async () => {
-    const wish = newcomer()
+  it('leaves one open checkout for concurrent requests with different plans', async () => {
+    const request = newcomer()
     const plans = ['monthly', 'yearly', 'monthly', 'yearly'] as const
-    const made = await Promise.all(plans.map((plan) => checkout({ ...wish, plan })))
-    expect((await atProvider(wish.email)).open).toBe(1)
-    const outcomes = await Promise.all(made.map((one) => till.pay(one)))
+    const made = await Promise.all(plans.map((plan) => checkout({ ...request, plan })))
+    expect((await atProvider(request.email)).open).toBe(1)
+    const outcomes = await Promise.all(made.map((one) => fixture.pay(one)))
     expect(outcomes.map(({ status }) => status).filter((status) => status === 'paid')).toHaveLength(1)
-    expect(await atProvider(wish.email)).toMatchObject({ open: 0, active: 1 })
+    expect(await atProvider(request.email)).toMatchObject({ open: 0, active: 1 })
   })
 
-  it('refuses a second membership, in words, whatever the plan, the date and the case', async () => {
-    const { wish } = await joined()
+  it('rejects a second membership whatever the plan, the date and the case of the address', async () => {
+    const { request } = await joined()
     for (const change of [
       {},
       { plan: 'yearly' as const },
       { classDate: '2027-01-09' },
-      { email: wish.email.toLowerCase() },
+      { email: request.email.toLowerCase() },
     ]) {
-      const answer = await ask({ ...wish, ...change })
+      const answer = await ask({ ...request, ...change })
       expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([
         409,
         'already_member',
         'This email already has a membership. Please log in to see it.',
       ])
     }
-    expect(await atProvider(wish.email)).toMatchObject({ open: 0, active: 1, paid: 700 })
+    expect(await atProvider(request.email)).toMatchObject({ open: 0, active: 1, paid: 700 })
   })
 
-  it('notices what was paid a moment ago in another tab, before any webhook tells', async () => {
-    const wish = newcomer()
-    await till.webhooks({ dropped: true })
-    await till.pay(await checkout(wish))
-    const answer = await ask({ ...wish, plan: 'yearly' })
+  it('notices a payment in another tab before its webhook arrives', async () => {
+    const request = newcomer()
+    await fixture.webhooks({ dropped: true })
+    await fixture.pay(await checkout(request))
+    const answer = await ask({ ...request, plan: 'yearly' })
     expect([answer.status, codeOf(answer)]).toEqual([409, 'already_member'])
-    expect((await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))).data.plan).toBe('monthly')
-    expect(await atProvider(wish.email)).toMatchObject({ active: 1, paid: 700 })
+    expect((await bed.bus.seen(subscriptionActivated, ofAddress(request.email))).data.plan).toBe('monthly')
+    expect(await atProvider(request.email)).toMatchObject({ active: 1, paid: 700 })
   })
 
-  it('says that nothing is left to pay while a payment is being processed', async () => {
-    const wish = newcomer()
-    await checkout(wish)
+  it('answers that nothing is left to pay while a payment is processing', async () => {
+    const request = newcomer()
+    await checkout(request)
     await db()
       .update(membershipAttempts)
       .set({ status: 'processing' })
-      .where(eq(membershipAttempts.emailKey, emailKey(wish.email)))
-    const answer = await ask({ ...wish, plan: 'yearly' })
+      .where(eq(membershipAttempts.emailKey, emailKey(request.email)))
+    const answer = await ask({ ...request, plan: 'yearly' })
     expect([answer.status, codeOf(answer)]).toEqual([409, 'already_member'])
     expect(messageOf(answer)).toContain('being processed')
   })
 
-  it('opens another one after the first has expired', async () => {
-    const wish = newcomer()
-    const first = await checkout(wish)
-    await till.webhooks({ dropped: true })
-    await till.sim('POST', `/checkout/${sessionIdOf(first)}/expire`)
-    const second = await checkout(wish)
+  it('opens a new checkout after the first has expired', async () => {
+    const request = newcomer()
+    const first = await checkout(request)
+    await fixture.webhooks({ dropped: true })
+    await fixture.sim('POST', `/checkout/${sessionIdOf(first)}/expire`)
+    const second = await checkout(request)
     expect(second.attemptId).not.toBe(first.attemptId)
-    expect((await attemptsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['expired', 'open'])
+    expect((await attemptsOf(request.email)).map(({ status }) => status).toSorted()).toEqual(['expired', 'open'])
   })
 
-  it('keeps what was agreed for an open one, and asks the new price for the next', async () => {
-    const wish = newcomer({ plan: 'yearly' })
-    const first = await checkout(wish)
+  it('keeps the agreed price of an open membership checkout and charges the new price in the next one', async () => {
+    const request = newcomer({ plan: 'yearly' })
+    const first = await checkout(request)
     const set = (amount: number) =>
-      till.call('POST', '/admin/prices', { sku: 'membership:yearly', amount }, adminHeaders)
+      fixture.call('POST', '/admin/prices', { sku: 'membership:yearly', amount }, adminHeaders)
     expect((await set(6_600)).status).toBe(200)
     try {
-      expect((await checkout(wish)).amount).toBe(6_000)
+      expect((await checkout(request)).amount).toBe(6_000)
       expect((await checkout(newcomer({ plan: 'yearly' }))).amount).toBe(6_600)
     } finally {
       await set(6_000)
     }
-    await till.pay(first)
-    expect((await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))).data.amount).toBe(6_000)
+    await fixture.pay(first)
+    expect((await bed.bus.seen(subscriptionActivated, ofAddress(request.email))).data.amount).toBe(6_000)
   })
 
-  it('makes one session where the provider’s answer was lost, or it was away', async () => {
-    const wish = newcomer()
-    await till.fault({ kind: 'reset', method: 'POST', times: 3 })
-    const away = await ask(wish)
+  it('creates one session although Stripe’s response was lost or Stripe was unavailable', async () => {
+    const request = newcomer()
+    await fixture.fault({ kind: 'reset', method: 'POST', times: 3 })
+    const away = await ask(request)
     expect(away.status).toBe(503)
-    expect((await attemptsOf(wish.email)).map(({ status }) => status)).toEqual(['creating'])
-    const made = await checkout(wish)
-    expect((await atProvider(wish.email)).sessions.map(({ id }) => id)).toEqual([sessionIdOf(made)])
+    expect((await attemptsOf(request.email)).map(({ status }) => status)).toEqual(['creating'])
+    const made = await checkout(request)
+    expect((await atProvider(request.email)).sessions.map(({ id }) => id)).toEqual([sessionIdOf(made)])
   })
 
-  it('closes, for another plan, what a crash left half made', async () => {
-    const wish = newcomer()
-    await till.fault({ kind: 'reset', method: 'POST', times: 3 })
-    expect((await ask(wish)).status).toBe(503)
-    await checkout({ ...wish, plan: 'yearly' })
-    const { sessions, open } = await atProvider(wish.email)
+  it('closes an attempt left over from a crash when another plan is requested', async () => {
+    const request = newcomer()
+    await fixture.fault({ kind: 'reset', method: 'POST', times: 3 })
+    expect((await ask(request)).status).toBe(503)
+    await checkout({ ...request, plan: 'yearly' })
+    const { sessions, open } = await atProvider(request.email)
     expect([sessions.length, open]).toEqual([2, 1])
   })
 
-  it('lets somebody join again whose membership is over', async () => {
-    const { wish } = await joined()
-    const [membership] = await membershipsOf(wish.email)
-    await till.stripe.customers.del(membership?.stripeCustomerId ?? '')
-    const again = await checkout({ ...wish, plan: 'yearly' })
-    await till.pay(again)
-    await eventually(() => told(wish.email).length === 2)
-    expect((await membershipsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['active', 'ended'])
-    expect((await ask(wish)).status).toBe(409)
+  it('accepts a former member again', async () => {
+    const { request } = await joined()
+    const [membership] = await membershipsOf(request.email)
+    await fixture.stripe.customers.del(membership?.stripeCustomerId ?? '')
+    const again = await checkout({ ...request, plan: 'yearly' })
+    await fixture.pay(again)
+    await eventually(() => published(request.email).length === 2)
+    expect((await membershipsOf(request.email)).map(({ status }) => status).toSorted()).toEqual(['active', 'ended'])
+    expect((await ask(request)).status).toBe(409)
   })
 
-  it('sells to somebody whose customer was deleted at the provider', async () => {
-    const wish = newcomer()
-    const { id } = await till.stripe.customers.create({ email: wish.email })
-    await till.stripe.customers.del(id)
-    expect((await till.pay(await checkout(wish))).status).toBe('paid')
+  it('accepts an email whose Stripe customer was deleted', async () => {
+    const request = newcomer()
+    const { id } = await fixture.stripe.customers.create({ email: request.email })
+    await fixture.stripe.customers.del(id)
+    expect((await fixture.pay(await checkout(request))).status).toBe('paid')
   })
 
-  it('answers 400 to what it cannot read', async () => {
-    const wish = newcomer()
+  it('answers 400 to invalid requests', async () => {
+    const request = newcomer()
     const wrong: [Record<string, unknown>, string][] = [
       [{ plan: 'weekly' }, 'plan'],
       [{ plan: undefined }, 'plan'],
@@ -295,41 +302,41 @@ describe('POST /membership-checkouts', () => {
       [{ classDate: 'tomorrow' }, 'classDate'],
     ]
     for (const [change, path] of wrong) {
-      const answer = await ask({ ...wish, ...change })
+      const answer = await ask({ ...request, ...change })
       expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
       expect(answer.body).toMatchObject({ issues: [{ path }] })
     }
     for (const body of ['[]', 'null', '{', '"x"']) expect((await ask(body)).status).toBe(400)
   })
 
-  it('tries anew, under another key, what the provider has refused', async () => {
-    const wish = newcomer()
-    await till.fault({ kind: 'error', method: 'POST', status: 400 })
-    expect((await ask(wish)).status).toBe(503)
-    const made = await checkout(wish)
-    expect((await attemptsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['failed', 'open'])
-    expect((await till.pay(made)).status).toBe('paid')
+  it('retries under another idempotency key after a rejection', async () => {
+    const request = newcomer()
+    await fixture.fault({ kind: 'error', method: 'POST', status: 400 })
+    expect((await ask(request)).status).toBe(503)
+    const made = await checkout(request)
+    expect((await attemptsOf(request.email)).map(({ status }) => status).toSorted()).toEqual(['failed', 'open'])
+    expect((await fixture.pay(made)).status).toBe('paid')
   })
 })
 
-describe('requests for one address', () => {
-  it('wait for each other, but neither in a long line nor for somebody who has left', async () => {
-    const slow = await Till.apart({ simulator: { sessionCreateDelayMs: 1_500 } })
-    const wish = newcomer()
-    const post = (one: Wish) => slow.call('POST', '/membership-checkouts', one)
-    const first = post(wish)
+describe('concurrent requests for one address', () => {
+  it('wait for each other in a short queue, and not for a disconnected client', async () => {
+    const slow = await BillingFixture.startIsolated({ simulator: { sessionCreateDelayMs: 1_500 } })
+    const request = newcomer()
+    const post = (one: MembershipRequest) => slow.call('POST', '/membership-checkouts', one)
+    const first = post(request)
     await eventually(async () => (await slow.service.context.db.$count(membershipAttempts)) === 1)
-    // Whose turn would be to close the first one's checkout.
+    // On its turn, it would close the first one's checkout.
     const leaving = new AbortController()
     const gone = fetch(`${slow.service.url}/membership-checkouts`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...wish, plan: 'yearly', browserId }),
+      body: JSON.stringify({ ...request, plan: 'yearly', browserId }),
       signal: leaving.signal,
     })
-    const second = post(wish)
-    const others = Array.from({ length: 5 }, () => post(wish))
-    // Those who are refused hear so at once.
+    const second = post(request)
+    const others = Array.from({ length: 5 }, () => post(request))
+    // Requests beyond the limit are rejected immediately.
     await Promise.race(others)
     leaving.abort()
     await expect(gone).rejects.toThrow('abort')
@@ -342,15 +349,18 @@ describe('requests for one address', () => {
     await slow.close()
   })
 
-  it('are answered where the one before them is held up by the provider', { timeout: 40_000 }, async () => {
-    const silent = await Till.apart({ env: { STRIPE_TIMEOUT_MS: '6000' }, simulator: { sessionCreateDelayMs: 60_000 } })
-    const wish = newcomer()
+  it('are answered although Stripe delays the one before', { timeout: 40_000 }, async () => {
+    const silent = await BillingFixture.startIsolated({
+      env: { STRIPE_TIMEOUT_MS: '6000' },
+      simulator: { sessionCreateDelayMs: 60_000 },
+    })
+    const request = newcomer()
     const begun = performance.now()
     const answers = await Promise.all(
-      Array.from({ length: 3 }, () => silent.call('POST', '/membership-checkouts', wish)),
+      Array.from({ length: 3 }, () => silent.call('POST', '/membership-checkouts', request)),
     )
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
-    // One after the other they would take three times as long as the first.
+    // In sequence they would take three times as long as the first.
     expect(performance.now() - begun).toBeLessThan(25_000)
     await silent.close()
   })
@@ -370,49 +380,49 @@ describe('the terms of a membership', () => {
       )
   }
 
-  it('are agreed to on the payment page where they were not before: nobody pays without, and it is kept once', async () => {
-    const wish = newcomer()
-    const made = await checkout(wish)
-    const session = await till.stripe.checkout.sessions.retrieve(sessionIdOf(made))
+  it('are agreed to on the payment page if not before, and the consent is recorded once', async () => {
+    const request = newcomer()
+    const made = await checkout(request)
+    const session = await fixture.stripe.checkout.sessions.retrieve(sessionIdOf(made))
     const terms = renewalTerms('monthly', { amount: 700, currency: 'usd' })
     expect(session.consent_collection?.terms_of_service).toBe('required')
     expect(session.custom_text.terms_of_service_acceptance?.message).toBe(terms)
     const body = { card: cards.good, terms: false }
-    expect(await till.sim('POST', `/checkout/${session.id}/pay`, body)).toMatchObject({
+    expect(await fixture.sim('POST', `/checkout/${session.id}/pay`, body)).toMatchObject({
       status: 'invalid',
       field: 'terms',
     })
-    expect(await consentsOf(wish.email)).toEqual([])
-    await till.pay(made)
-    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
-    await till.deliver(till.event('checkout.session.completed', session.id))
-    expect(await consentsOf(wish.email)).toMatchObject([
+    expect(await consentsOf(request.email)).toEqual([])
+    await fixture.pay(made)
+    await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
+    await fixture.deliver(fixture.event('checkout.session.completed', session.id))
+    expect(await consentsOf(request.email)).toMatchObject([
       { text: terms, version: renewalTermsVersion, stripeSessionId: session.id, ipAddress: null, userAgent: null },
     ])
   })
 
-  it('are not asked for again of somebody who agreed to them before', async () => {
-    const wish = newcomer()
+  it('are not requested again after a consent', async () => {
+    const request = newcomer()
     const text = renewalTerms('monthly', { amount: 700, currency: 'usd' })
     const consent = { version: renewalTermsVersion, text, ipAddress: '198.51.100.7', userAgent: 'A browser' }
-    const made = membershipCheckoutSchema.parse((await ask({ ...wish, consent })).body)
-    const session = await till.stripe.checkout.sessions.retrieve(sessionIdOf(made))
+    const made = membershipCheckoutSchema.parse((await ask({ ...request, consent })).body)
+    const session = await fixture.stripe.checkout.sessions.retrieve(sessionIdOf(made))
     expect(session.consent_collection).toBeNull()
-    await till.pay(made)
-    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
-    expect(await consentsOf(wish.email)).toMatchObject([{ ...consent, stripeSessionId: null }])
+    await fixture.pay(made)
+    await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
+    expect(await consentsOf(request.email)).toMatchObject([{ ...consent, stripeSessionId: null }])
   })
 })
 
-describe('a membership that is paid', () => {
-  it('is active, and told of once', async () => {
-    const { wish, made } = await joined(newcomer({ familyTimeZone: 'America/New_York' }))
-    const [event] = told(wish.email)
-    const { sessions, subscriptions } = await atProvider(wish.email)
+describe('a paid membership', () => {
+  it('is active and published once', async () => {
+    const { request, made } = await joined(newcomer({ familyTimeZone: 'America/New_York' }))
+    const [event] = published(request.email)
+    const { sessions, subscriptions } = await atProvider(request.email)
     expect(event?.subject).toBe(made.attemptId)
     expect(event?.data).toEqual({
       attemptId: made.attemptId,
-      ...wish,
+      ...request,
       subscriptionId: subscriptions[0]?.id,
       customerId: sessions[0]?.customer,
       ownerId: null,
@@ -425,21 +435,21 @@ describe('a membership that is paid', () => {
       ).toString(),
     })
     expect(subscriptions[0]?.metadata).toEqual({ attemptId: made.attemptId })
-    expect(await membershipsOf(wish.email)).toMatchObject([{ status: 'active', plan: 'monthly', amount: 700 }])
+    expect(await membershipsOf(request.email)).toMatchObject([{ status: 'active', plan: 'monthly', amount: 700 }])
   })
 
-  it('is one where every notice comes twice, in reverse order, and is sent again later', async () => {
-    const wish = newcomer()
-    const made = await checkout(wish)
-    await till.webhooks({ paused: true, duplicate: 2, reverse: true })
-    await till.pay(made)
-    await till.release()
-    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
-    const { events } = (await till.sim('GET', '/events')) as { events: SimEvent[] }
-    for (const { id } of events.slice(-11)) await till.sim('POST', `/events/${id}/resend`)
+  it('is published once under duplicated, reordered and repeated webhooks', async () => {
+    const request = newcomer()
+    const made = await checkout(request)
+    await fixture.webhooks({ paused: true, duplicate: 2, reverse: true })
+    await fixture.pay(made)
+    await fixture.release()
+    await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
+    const { events } = (await fixture.sim('GET', '/events')) as { events: SimEvent[] }
+    for (const { id } of events.slice(-11)) await fixture.sim('POST', `/events/${id}/resend`)
     for (const thin of [false, true]) {
-      const late = till.event('checkout.session.completed', sessionIdOf(made))
-      const answer = await till.deliver(
+      const late = fixture.event('checkout.session.completed', sessionIdOf(made))
+      const answer = await fixture.deliver(
         thin
           ? {
               id: `evt_${randomUUIDv7()}`,
@@ -452,22 +462,22 @@ describe('a membership that is paid', () => {
       )
       expect(answer).toMatchObject({ status: 200, body: { received: 'handled' } })
     }
-    await till.simulator.deliveriesIdle()
-    expect(await membershipsOf(wish.email)).toHaveLength(1)
-    expect(told(wish.email)).toHaveLength(1)
-    expect((await attemptsOf(wish.email)).map(({ status }) => status)).toEqual(['paid'])
+    await fixture.simulator.deliveriesIdle()
+    expect(await membershipsOf(request.email)).toHaveLength(1)
+    expect(published(request.email)).toHaveLength(1)
+    expect((await attemptsOf(request.email)).map(({ status }) => status)).toEqual(['paid'])
   })
 
-  it('that had ended before anybody heard of it begins before it ends, in what is told', async () => {
-    const wish = newcomer()
-    const made = await checkout(wish)
-    await till.webhooks({ dropped: true })
-    await till.pay(made)
-    const [subscription] = (await atProvider(wish.email)).subscriptions
-    await till.stripe.subscriptions.cancel(subscription?.id ?? '')
-    // Enrollment will never tell of a seat.
+  it('that ended before its first webhook is published as started and then as ended', async () => {
+    const request = newcomer()
+    const made = await checkout(request)
+    await fixture.webhooks({ dropped: true })
+    await fixture.pay(made)
+    const [subscription] = (await atProvider(request.email)).subscriptions
+    await fixture.stripe.subscriptions.cancel(subscription?.id ?? '')
+    // Enrollment will never publish a seat.
     const { receiptNumber } = await eventually(async () => {
-      const { body } = await till.call('POST', `/membership-checkouts/${made.attemptId}/refresh`)
+      const { body } = await fixture.call('POST', `/membership-checkouts/${made.attemptId}/refresh`)
       const outcome = membershipOutcomeSchema.parse(body)
       return outcome.status === 'confirmed' && outcome
     })
@@ -477,31 +487,31 @@ describe('a membership that is paid', () => {
       .where(sql`${outbox.envelope} ->> 'subject' = ${made.attemptId}`)
       .orderBy(asc(outbox.position))
     expect(events.map(({ type }) => type)).toEqual([subscriptionActivated.type, subscriptionEnded.type])
-    const { data } = await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+    const { data } = await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
     expect(data.receiptNumber).toBe(receiptNumber)
   })
 
-  it('stays paid where a notice of its expiry comes late', async () => {
-    const { wish, made } = await joined()
-    await till.deliver(till.event('checkout.session.expired', sessionIdOf(made)))
-    expect((await attemptsOf(wish.email)).map(({ status }) => status)).toEqual(['paid'])
+  it('stays paid when a late expiry webhook arrives', async () => {
+    const { request, made } = await joined()
+    await fixture.deliver(fixture.event('checkout.session.expired', sessionIdOf(made)))
+    expect((await attemptsOf(request.email)).map(({ status }) => status)).toEqual(['paid'])
   })
 
   it('is active after a decline and another card', async () => {
-    const wish = newcomer()
-    const made = await checkout(wish)
-    expect((await till.pay(made, cards.declined)).status).toBe('declined')
-    expect((await checkout(wish)).checkoutUrl).toBe(made.checkoutUrl)
-    expect((await till.pay(made)).status).toBe('paid')
-    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+    const request = newcomer()
+    const made = await checkout(request)
+    expect((await fixture.pay(made, cards.declined)).status).toBe('declined')
+    expect((await checkout(request)).checkoutUrl).toBe(made.checkoutUrl)
+    expect((await fixture.pay(made)).status).toBe('paid')
+    await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
   })
 
-  it('is found by reconciliation where no notice ever came, and so is what expired', async () => {
-    const apart = await Till.apart({ env: { RECONCILE_EVERY_MS: '100' } })
+  it('is recorded by reconciliation without a webhook, as is an expired checkout', async () => {
+    const apart = await BillingFixture.startIsolated({ env: { RECONCILE_EVERY_MS: '100' } })
     try {
       await apart.webhooks({ dropped: true })
-      const open = async (wish: Wish) =>
-        membershipCheckoutSchema.parse((await apart.call('POST', '/membership-checkouts', wish)).body)
+      const open = async (request: MembershipRequest) =>
+        membershipCheckoutSchema.parse((await apart.call('POST', '/membership-checkouts', request)).body)
       const [paid, left] = [await open(newcomer()), await open(newcomer())]
       await apart.pay(paid)
       await apart.sim('POST', `/checkout/${sessionIdOf(left)}/expire`)
@@ -515,40 +525,40 @@ describe('a membership that is paid', () => {
     }
   })
 
-  it('does not begin, and its money goes back, where something else was paid than was agreed', async () => {
-    const wish = newcomer()
-    const made = await checkout(wish)
+  it('does not start and is refunded if another amount was paid', async () => {
+    const request = newcomer()
+    const made = await checkout(request)
     await db().update(membershipAttempts).set({ amount: 600 }).where(eq(membershipAttempts.id, made.attemptId))
-    await till.pay(made)
-    const { data } = await bed.bus.seen(membershipRefunded, ofAddress(wish.email))
+    await fixture.pay(made)
+    const { data } = await bed.bus.seen(membershipRefunded, ofAddress(request.email))
     expect(data).toMatchObject({ reason: 'amount_mismatch', refunded: 700, refundedTotal: 700, paidAmount: 700 })
-    await ended(wish.email)
-    expect((await attemptsOf(wish.email)).map(({ status }) => status)).toEqual(['failed'])
-    expect(await membershipsOf(wish.email)).toMatchObject([{ status: 'mismatch', subscriptionStatus: 'canceled' }])
-    expect(told(wish.email)).toEqual([])
-    expect(await atProvider(wish.email)).toMatchObject({ active: 0 })
+    await ended(request.email)
+    expect((await attemptsOf(request.email)).map(({ status }) => status)).toEqual(['failed'])
+    expect(await membershipsOf(request.email)).toMatchObject([{ status: 'mismatch', subscriptionStatus: 'canceled' }])
+    expect(published(request.email)).toEqual([])
+    expect(await atProvider(request.email)).toMatchObject({ active: 0 })
   })
 
-  it('ends, with its money back once, where the address has one already', async () => {
-    const wish = newcomer()
-    const hidden = await checkout(wish)
-    // As though nobody had ever learned of it.
+  it('ends and is refunded once if the address has one already', async () => {
+    const request = newcomer()
+    const hidden = await checkout(request)
+    // As if it had never been recorded.
     await db().update(membershipAttempts).set({ status: 'failed' }).where(eq(membershipAttempts.id, hidden.attemptId))
-    await till.pay(await checkout(wish))
-    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
-    await till.pay(hidden)
-    const { data } = await bed.bus.seen(membershipRefunded, ofAddress(wish.email))
+    await fixture.pay(await checkout(request))
+    await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
+    await fixture.pay(hidden)
+    const { data } = await bed.bus.seen(membershipRefunded, ofAddress(request.email))
     expect(data).toMatchObject({ attemptId: hidden.attemptId, reason: 'duplicate', refunded: 700 })
-    await ended(wish.email)
-    expect((await membershipsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['active', 'duplicate'])
-    expect(told(wish.email)).toHaveLength(1)
-    // What is told of the one that has ended says nothing about the other.
-    const [duplicate] = (await membershipsOf(wish.email)).filter(({ status }) => status === 'duplicate')
-    const late = till.event('customer.subscription.deleted', duplicate?.stripeSubscriptionId ?? '')
-    expect((await till.deliver(late)).status).toBe(200)
-    expect((await membershipsOf(wish.email)).map(({ status }) => status).toSorted()).toEqual(['active', 'duplicate'])
-    expect(await atProvider(wish.email)).toMatchObject({ active: 1 })
-    expect((await till.call('GET', `/membership-checkouts/${hidden.attemptId}`)).body).toMatchObject({
+    await ended(request.email)
+    expect((await membershipsOf(request.email)).map(({ status }) => status).toSorted()).toEqual(['active', 'duplicate'])
+    expect(published(request.email)).toHaveLength(1)
+    // Events of the ended one do not affect the other.
+    const [duplicate] = (await membershipsOf(request.email)).filter(({ status }) => status === 'duplicate')
+    const late = fixture.event('customer.subscription.deleted', duplicate?.stripeSubscriptionId ?? '')
+    expect((await fixture.deliver(late)).status).toBe(200)
+    expect((await membershipsOf(request.email)).map(({ status }) => status).toSorted()).toEqual(['active', 'duplicate'])
+    expect(await atProvider(request.email)).toMatchObject({ active: 1 })
+    expect((await fixture.call('GET', `/membership-checkouts/${hidden.attemptId}`)).body).toMatchObject({
       status: 'refused',
       refusal: 'duplicate',
       refunded: 700,
@@ -556,17 +566,17 @@ describe('a membership that is paid', () => {
   })
 })
 
-describe('what else is told of a subscription', () => {
-  it('says nothing about the membership where it is another one of the same customer, made and cancelled elsewhere', async () => {
-    const { wish } = await joined()
-    const [membership] = await membershipsOf(wish.email)
+describe('a webhook of a subscription', () => {
+  it('does not affect the membership if it is of another subscription of the same customer', async () => {
+    const { request } = await joined()
+    const [membership] = await membershipsOf(request.email)
     const customer = membership?.stripeCustomerId ?? ''
-    const own = await till.stripe.subscriptions.retrieve(membership?.stripeSubscriptionId ?? '')
+    const own = await fixture.stripe.subscriptions.retrieve(membership?.stripeSubscriptionId ?? '')
     const price = own.items.data[0]?.price
-    const second = await till.stripe.subscriptions.create({
+    const second = await fixture.stripe.subscriptions.create({
       customer,
       default_payment_method: idOf(own.default_payment_method) ?? '',
-      // A price that Checkout made inline is for that purchase alone.
+      // A price created inline by Checkout is for that purchase only.
       items: [
         {
           price_data: {
@@ -577,33 +587,33 @@ describe('what else is told of a subscription', () => {
           },
         },
       ],
-      // As a copy would have it that was made by hand.
+      // As in a copy made by hand.
       metadata: own.metadata,
     })
-    await till.stripe.subscriptions.cancel(second.id)
-    await till.simulator.deliveriesIdle()
-    expect((await till.deliver(till.event('customer.subscription.deleted', second.id))).status).toBe(200)
-    expect((await till.deliver(till.event('customer.updated', customer))).status).toBe(200)
-    expect(await membershipsOf(wish.email)).toMatchObject([
+    await fixture.stripe.subscriptions.cancel(second.id)
+    await fixture.simulator.deliveriesIdle()
+    expect((await fixture.deliver(fixture.event('customer.subscription.deleted', second.id))).status).toBe(200)
+    expect((await fixture.deliver(fixture.event('customer.updated', customer))).status).toBe(200)
+    expect(await membershipsOf(request.email)).toMatchObject([
       { status: 'active', stripeSubscriptionId: own.id, cancelAt: null, endedAt: null },
     ])
-    const of = ofAddress(wish.email)
+    const of = ofAddress(request.email)
     expect([bed.bus.all(subscriptionCancelled, of), bed.bus.all(subscriptionEnded, of)]).toEqual([[], []])
   })
 
-  it('is answered 2xx and left alone', async () => {
-    const { wish } = await joined()
-    const [membership] = await membershipsOf(wish.email)
+  it('is answered 2xx and ignored if the subscription is unknown', async () => {
+    const { request } = await joined()
+    const [membership] = await membershipsOf(request.email)
     for (const [type, objectId] of [
       ['invoice.paid', 'in_1'],
       ['invoice.payment_failed', 'in_1'],
       ['customer.subscription.updated', 'sub_1'],
       ['customer.subscription.brand_new', membership?.stripeSubscriptionId ?? ''],
     ] as const) {
-      const answer = await till.deliver(till.event(type, objectId))
+      const answer = await fixture.deliver(fixture.event(type, objectId))
       expect(answer).toEqual({ status: 200, body: { received: 'ignored' } })
     }
-    const stranger = await till.stripe.checkout.sessions.create({
+    const stranger = await fixture.stripe.checkout.sessions.create({
       mode: 'subscription',
       success_url: 'https://elsewhere.example',
       metadata: { attemptId: 'not one of ours' },
@@ -619,26 +629,26 @@ describe('what else is told of a subscription', () => {
         },
       ],
     })
-    await till.pay({ checkoutUrl: stranger.url })
-    const answer = await till.deliver(till.event('checkout.session.completed', stranger.id))
+    await fixture.pay({ checkoutUrl: stranger.url })
+    const answer = await fixture.deliver(fixture.event('checkout.session.completed', stranger.id))
     expect(answer.status).toBe(200)
-    expect(await membershipsOf(wish.email)).toMatchObject([{ status: 'active' }])
+    expect(await membershipsOf(request.email)).toMatchObject([{ status: 'active' }])
   })
 })
 
 describe('the account of a member', () => {
-  it('leaves the membership at the address that was proven last, in whatever order and however often its changes come', async () => {
+  it('moves the membership to the last verified address under duplicated and reordered events', async () => {
     const start = Temporal.Now.instant()
     for (const { keys, copies } of fc.sample(
       fc.record({ keys: fc.infiniteStream(fc.nat()), copies: fc.integer({ min: 1, max: 3 }) }),
       15,
     )) {
-      const { wish } = await joined()
+      const { request } = await joined()
       const userId = randomUUIDv7()
-      await till.call('POST', '/memberships/find', { userId, email: wish.email })
-      // There and back again: an older change can be to the address that the membership has.
+      await fixture.call('POST', '/memberships/find', { userId, email: request.email })
+      // Back and forth: an older change can be to the membership's current address.
       const [second, third] = [newcomer().email, newcomer().email]
-      const changes = [second, wish.email, third, second, third].map((email, index) => ({
+      const changes = [second, request.email, third, second, third].map((email, index) => ({
         ...newEvent(userUpdated, userId, {
           poolId: 'us-west-1_RoboKids',
           userId,
@@ -651,11 +661,11 @@ describe('the account of a member', () => {
         }),
         time: start.add({ seconds: index }).toString({ fractionalSecondDigits: 3 }),
       }))
-      const arrivals = Array.from({ length: copies }, () => changes)
+      const deliveryOrders = Array.from({ length: copies }, () => changes)
         .flat()
         .map((event) => ({ event, key: keys.next().value as number }))
         .toSorted((a, b) => a.key - b.key)
-      await Promise.all(arrivals.map(({ event }) => bed.bus.republish(event)))
+      await Promise.all(deliveryOrders.map(({ event }) => bed.bus.republish(event)))
       await eventually(async () => {
         const { rows } = await db().execute(sql`
           select from inbox where event_id in ${changes.map(({ id }) => id)}`)
@@ -665,12 +675,12 @@ describe('the account of a member', () => {
     }
   })
 
-  it('can be deleted: the membership ends with its paid time, and until then waits for an account of that address', async () => {
-    const wish = newcomer()
-    await till.pay(await checkout(wish))
-    await bed.bus.seen(subscriptionActivated, ofAddress(wish.email))
+  it('can be deleted: the membership ends with the paid period, and until then can be claimed by a new account of that address', async () => {
+    const request = newcomer()
+    await fixture.pay(await checkout(request))
+    await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
     const find = async (userId: string) => {
-      const { body } = await till.call('POST', '/memberships/find', { userId, email: wish.email })
+      const { body } = await fixture.call('POST', '/memberships/find', { userId, email: request.email })
       return foundMembershipSchema.parse(body).membership
     }
     const [first, second] = [randomUUIDv7(), randomUUIDv7()]
@@ -680,7 +690,7 @@ describe('the account of a member', () => {
       poolId: 'us-west-1_RoboKids',
       userId: first,
       username: 'user_1',
-      email: wish.email,
+      email: request.email,
       emailVerified: true,
       givenName: 'Maren',
     })
@@ -692,23 +702,23 @@ describe('the account of a member', () => {
     expect(await find(first)).toBeNull()
   })
 
-  it('can be deleted where the provider does not have the subscription any more: it has ended, and nothing is left to do', async () => {
-    const { wish } = await joined()
+  it('can be deleted if Stripe no longer has the subscription: the membership has ended', async () => {
+    const { request } = await joined()
     const userId = randomUUIDv7()
-    await till.call('POST', '/memberships/find', { userId, email: wish.email })
+    await fixture.call('POST', '/memberships/find', { userId, email: request.email })
     await db()
       .update(memberships)
       .set({ stripeSubscriptionId: `sub_${randomUUIDv7()}` })
-      .where(eq(memberships.emailKey, emailKey(wish.email)))
+      .where(eq(memberships.emailKey, emailKey(request.email)))
     await bed.bus.publish(userDeleted, userId, {
       poolId: 'us-west-1_RoboKids',
       userId,
       username: 'user_1',
-      email: wish.email,
+      email: request.email,
       emailVerified: true,
       givenName: 'Maren',
     })
-    await bed.bus.seen(subscriptionEnded, ofAddress(wish.email))
-    expect(await membershipsOf(wish.email)).toMatchObject([{ status: 'ended', endRequest: null }])
+    await bed.bus.seen(subscriptionEnded, ofAddress(request.email))
+    expect(await membershipsOf(request.email)).toMatchObject([{ status: 'ended', endRequest: null }])
   })
 })

@@ -13,16 +13,16 @@ import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { memberships } from '../../src/schema.ts'
 import { idOf } from '../../src/stripe/client.ts'
-import { codeOf, Till } from '../till.ts'
+import { codeOf, BillingFixture } from '../fixture.ts'
 
 let bed: TestBed
-let till: Till
+let fixture: BillingFixture
 beforeAll(async () => {
   bed = await testBed()
-  till = await Till.open(bed)
+  fixture = await BillingFixture.start(bed)
 })
-afterEach(() => till.sim('DELETE', '/faults'))
-afterAll(() => till.close())
+afterEach(() => fixture.sim('DELETE', '/faults'))
+afterAll(() => fixture.close())
 
 const day = 24 * 3600
 
@@ -35,72 +35,72 @@ interface Member {
 async function join(): Promise<Member> {
   const member = { userId: randomUUIDv7(), email: `maren.${randomUUIDv7()}@example.com` }
   const body = { email: member.email, plan: 'monthly', classDate: '2027-01-08', ownerId: member.userId }
-  const made = membershipCheckoutSchema.parse((await till.call('POST', '/membership-checkouts', body)).body)
-  await till.pay(made)
+  const made = membershipCheckoutSchema.parse((await fixture.call('POST', '/membership-checkouts', body)).body)
+  await fixture.pay(made)
   await bed.bus.seen(subscriptionActivated, ({ attemptId }) => attemptId === made.attemptId)
   return { id: made.attemptId, ...member }
 }
 
 async function view({ userId, email }: Member) {
-  const { body } = await till.call('POST', '/memberships/find', { userId, email })
+  const { body } = await fixture.call('POST', '/memberships/find', { userId, email })
   const { membership } = foundMembershipSchema.parse(body)
   if (!membership) throw new Error('There is no membership.')
   return membership
 }
 async function subscriptionOf({ id }: Member) {
-  const [row] = await till.service.context.db.select().from(memberships).where(eq(memberships.attemptId, id))
-  return till.stripe.subscriptions.retrieve(row?.stripeSubscriptionId ?? '')
+  const [row] = await fixture.service.context.db.select().from(memberships).where(eq(memberships.attemptId, id))
+  return fixture.stripe.subscriptions.retrieve(row?.stripeSubscriptionId ?? '')
 }
 async function useCard(member: Member, token: string): Promise<void> {
   const { id, customer } = await subscriptionOf(member)
-  const method = await till.stripe.paymentMethods.attach(token, { customer: idOf(customer) ?? '' })
-  await till.stripe.subscriptions.update(id, { default_payment_method: method.id })
+  const method = await fixture.stripe.paymentMethods.attach(token, { customer: idOf(customer) ?? '' })
+  await fixture.stripe.subscriptions.update(id, { default_payment_method: method.id })
 }
-/** One whose renewal has failed, with that card. */
+/** A membership whose renewal has failed with this card. */
 async function pastDue(token = 'pm_card_chargeCustomerFail'): Promise<Member> {
   const member = await join()
   await useCard(member, token)
-  await till.renewal((await subscriptionOf(member)).id)
+  await fixture.renewal((await subscriptionOf(member)).id)
   await bed.bus.seen(subscriptionPastDue, ({ attemptId }) => attemptId === member.id, 20_000)
   return member
 }
 async function latestInvoice(member: Member) {
-  return till.stripe.invoices.retrieve(idOf((await subscriptionOf(member)).latest_invoice) ?? '')
+  return fixture.stripe.invoices.retrieve(idOf((await subscriptionOf(member)).latest_invoice) ?? '')
 }
-/** All the provider's retries, with a card that would pay. */
+/** Runs all of Stripe's retries with a valid card. */
 async function retryWithGoodCard(member: Member): Promise<void> {
   const { status } = await subscriptionOf(member)
   if (status !== 'canceled') await useCard(member, 'pm_card_visa')
-  till.simulator.advanceClock(16 * day)
-  await till.simulator.deliveriesIdle()
+  fixture.simulator.advanceClock(16 * day)
+  await fixture.simulator.deliveriesIdle()
 }
 
-describe('a membership whose payment fails', () => {
-  it('is charged nothing more once it is cancelled: what is open is voided', async () => {
+describe('a membership with a failed payment', () => {
+  it('has its open invoices voided when it is cancelled', async () => {
     const member = await pastDue()
-    const answer = await till.call('POST', `/memberships/${member.id}/cancel`)
+    const answer = await fixture.call('POST', `/memberships/${member.id}/cancel`)
     expect(answer).toMatchObject({ status: 200, body: { status: 'active', unpaid: null, nextCharge: null } })
     expect((await latestInvoice(member)).status).toBe('void')
     await retryWithGoodCard(member)
     expect((await view(member)).payments).toHaveLength(1)
-    // Nobody gets a month for nothing by taking that back.
-    const resumed = await till.call('POST', `/memberships/${member.id}/resume`)
+    // Resuming must not grant an unpaid month.
+    const resumed = await fixture.call('POST', `/memberships/${member.id}/resume`)
     expect([resumed.status, codeOf(resumed)]).toEqual([409, 'membership_not_changeable'])
   })
 
-  it('is charged nothing more once it is cancelled on the provider’s page', async () => {
+  it('has its open invoices voided when it is cancelled in the billing portal', async () => {
     const member = await pastDue()
     const { id } = await subscriptionOf(member)
-    await till.stripe.subscriptions.update(id, { cancel_at_period_end: true })
+    await fixture.stripe.subscriptions.update(id, { cancel_at_period_end: true })
     await eventually(async () => (await latestInvoice(member)).status === 'void')
     await retryWithGoodCard(member)
     expect((await view(member)).payments).toHaveLength(1)
   })
 
-  it('is charged nothing more once its account is deleted, where the provider is away at first too', async () => {
+  it('has its open invoices voided when its account is deleted, even after an outage of Stripe', async () => {
     const member = await pastDue()
     const { userId, email } = member
-    await till.fault({ kind: 'error', method: 'POST', path: '/v1/invoices/*', status: 500, times: 3 })
+    await fixture.fault({ kind: 'error', method: 'POST', path: '/v1/invoices/*', status: 500, times: 3 })
     await bed.bus.publish(userDeleted, userId, {
       poolId: 'us-west-1_RoboKids',
       userId,
@@ -112,13 +112,13 @@ describe('a membership whose payment fails', () => {
     await eventually(async () => (await latestInvoice(member)).status === 'void', 30_000)
     expect((await subscriptionOf(member)).cancel_at).not.toBeNull()
     await retryWithGoodCard(member)
-    const paid = await till.stripe.invoices.list({ subscription: (await subscriptionOf(member)).id, status: 'paid' })
+    const paid = await fixture.stripe.invoices.list({ subscription: (await subscriptionOf(member)).id, status: 'paid' })
     expect(paid.data).toHaveLength(1)
   })
 
-  it('can be paid no more, on no page, once it has ended unpaid', async () => {
+  it('can no longer be paid anywhere after it has ended unpaid', async () => {
     const member = await pastDue()
-    till.simulator.advanceClock(16 * day)
+    fixture.simulator.advanceClock(16 * day)
     const { data } = await bed.bus.seen(subscriptionEnded, ({ attemptId }) => attemptId === member.id, 20_000)
     expect(data.reason).toBe('unpaid')
     await eventually(async () => (await latestInvoice(member)).status === 'void')
@@ -131,8 +131,8 @@ describe('a membership whose payment fails', () => {
   })
 })
 
-describe('a renewal that the bank asks to confirm', () => {
-  it('is told of with the page where it is confirmed, and is paid there', async () => {
+describe('a renewal whose payment needs a confirmation', () => {
+  it('is published with the page for the confirmation, and is paid there', async () => {
     const member = await pastDue('pm_card_authenticationRequired')
     const { hosted_invoice_url: page } = await latestInvoice(member)
     const { data } = await bed.bus.seen(subscriptionPastDue, ({ attemptId }) => attemptId === member.id)
@@ -160,17 +160,17 @@ describe('a renewal that the bank asks to confirm', () => {
     expect(await view(member)).toMatchObject({ status: 'active', unpaid: null })
   })
 
-  it('ends the membership where nobody confirms it, which is told of once', async () => {
+  it('ends the membership if it is not confirmed, which is published once', async () => {
     const member = await pastDue('pm_card_authenticationRequired')
-    till.simulator.advanceClock(16 * day)
+    fixture.simulator.advanceClock(16 * day)
     const { data } = await bed.bus.seen(subscriptionEnded, ({ attemptId }) => attemptId === member.id, 20_000)
     expect(data.reason).toBe('unpaid')
-    await till.simulator.deliveriesIdle()
+    await fixture.simulator.deliveriesIdle()
     expect(bed.bus.all(subscriptionEnded, ({ attemptId }) => attemptId === member.id)).toHaveLength(1)
     expect(await view(member)).toMatchObject({ status: 'ended', unpaid: null })
   })
 
-  it('says nothing of a page where the card was simply declined', async () => {
+  it('is published without a page if the card was declined', async () => {
     const member = await pastDue()
     expect((await view(member)).unpaid).toMatchObject({ amount: 700, confirmUrl: null })
   })

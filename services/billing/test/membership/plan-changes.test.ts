@@ -19,36 +19,36 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { remindMembers } from '../../src/membership/remind-members.ts'
 import { memberships, planOffers } from '../../src/schema.ts'
 import { idOf } from '../../src/stripe/client.ts'
-import { adminHeaders, codeOf, neverAborts, Till, type Answer } from '../till.ts'
+import { adminHeaders, codeOf, neverAborts, BillingFixture, type Answer } from '../fixture.ts'
 
 let bed: TestBed
-let till: Till
+let fixture: BillingFixture
 beforeAll(async () => {
   bed = await testBed()
-  till = await Till.open(bed)
+  fixture = await BillingFixture.start(bed)
 })
 afterEach(async () => {
-  await till.sim('DELETE', '/faults')
-  await till.webhooks({})
-  await till.setPrice('membership:monthly', 700)
-  await till.setPrice('membership:yearly', 6_000)
+  await fixture.sim('DELETE', '/faults')
+  await fixture.webhooks({})
+  await fixture.setPrice('membership:monthly', 700)
+  await fixture.setPrice('membership:yearly', 6_000)
 })
-afterAll(() => till.close())
+afterAll(() => fixture.close())
 
-const db = () => till.service.context.db
-/** Asks the cardholder to confirm each payment, in the provider's test mode. */
+const db = () => fixture.service.context.db
+/** A test card that requires a confirmation for each payment. */
 const confirming = '4000002760003184'
 
 async function join(plan: MembershipPlan, card?: string): Promise<string> {
   const body = { email: `maren.${randomUUIDv7()}@example.com`, plan, classDate: '2027-01-08' }
-  const made = membershipCheckoutSchema.parse((await till.call('POST', '/membership-checkouts', body)).body)
-  const outcome = await till.pay(made, card)
+  const made = membershipCheckoutSchema.parse((await fixture.call('POST', '/membership-checkouts', body)).body)
+  const outcome = await fixture.pay(made, card)
   if (outcome.status === 'requires_action') await confirm(outcome.redirectUrl)
   await bed.bus.seen(subscriptionActivated, ({ attemptId }) => attemptId === made.attemptId)
   return made.attemptId
 }
 
-/** The cardholder's answer on the bank's page. */
+/** Answers the bank's confirmation as the cardholder. */
 async function confirm(url: string | null, answer: 'complete' | 'fail' = 'complete'): Promise<void> {
   await fetch(url ?? '', {
     method: 'POST',
@@ -58,30 +58,30 @@ async function confirm(url: string | null, answer: 'complete' | 'fail' = 'comple
   })
 }
 
-/** What the cardholder does on the page of an invoice, with the card on file. */
+/** Pays on the page of an invoice with the card on file. */
 async function payOnPage(invoiceUrl: string): Promise<{ status: string; redirectUrl: string | null }> {
   const answer = await fetch(`${invoiceUrl}/pay`, { method: 'POST', headers: { accept: 'application/json' } })
   return (await answer.json()) as { status: string; redirectUrl: string | null }
 }
 
 async function quote(id: string, plan: MembershipPlan): Promise<SwitchQuote> {
-  const answer = await till.call('POST', `/memberships/${id}/quote`, { plan })
+  const answer = await fixture.call('POST', `/memberships/${id}/quote`, { plan })
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
   return switchQuoteSchema.parse(answer.body)
 }
-/** Agrees to a quote, as a page does, or as one of the version before, which sends no agreement. */
+/** Agrees to a quote, as a page does, or as a page of the previous version, which sends no agreement. */
 function agree(id: string, { plan, dueNow, reckonedAt, agreement }: SwitchQuote, old = false): Promise<Answer> {
   const agreed = old ? {} : { agreed: agreement?.terms }
-  return till.call('POST', `/memberships/${id}/switch`, { plan, dueNow, reckonedAt, ...agreed })
+  return fixture.call('POST', `/memberships/${id}/switch`, { plan, dueNow, reckonedAt, ...agreed })
 }
 
-/** As after a refusal: to what is offered now. */
+/** Agrees to the current offer in a rejection. */
 function agreeToOffer(id: string, answer: Answer): Promise<Answer> {
   const { agreement } = errorBodySchema.parse(answer.body)
   if (!agreement?.terms.renewal) throw new Error('Nothing is offered.')
   const { terms } = agreement
   const { plan } = agreement.terms.renewal
-  return till.call('POST', `/memberships/${id}/switch`, {
+  return fixture.call('POST', `/memberships/${id}/switch`, {
     plan,
     dueNow: terms.dueNow,
     reckonedAt: terms.reckonedAt,
@@ -91,32 +91,32 @@ function agreeToOffer(id: string, answer: Answer): Promise<Answer> {
 
 async function subscriptionOf(id: string) {
   const [row] = await db().select().from(memberships).where(eq(memberships.attemptId, id))
-  return till.stripe.subscriptions.retrieve(row?.stripeSubscriptionId ?? '', { expand: ['latest_invoice'] })
+  return fixture.stripe.subscriptions.retrieve(row?.stripeSubscriptionId ?? '', { expand: ['latest_invoice'] })
 }
 async function view(id: string) {
   const { rows } = await db().execute<{ email: string; user_id: string | null }>(
     sql`select email, user_id from memberships where attempt_id = ${id}`,
   )
   const userId = rows[0]?.user_id ?? randomUUIDv7()
-  const { body } = await till.call('POST', '/memberships/find', { userId, email: rows[0]?.email })
+  const { body } = await fixture.call('POST', '/memberships/find', { userId, email: rows[0]?.email })
   return membershipSchema.parse((body as { membership: unknown }).membership)
 }
-const told = <T>(event: Parameters<typeof bed.bus.all>[0], id: string): T[] =>
+const published = <T>(event: Parameters<typeof bed.bus.all>[0], id: string): T[] =>
   bed.bus.all(event, (data) => (data as { attemptId: string }).attemptId === id) as T[]
-async function published(): Promise<void> {
+async function allPublished(): Promise<void> {
   await eventually(async () => (await db().$count(outbox, isNull(outbox.publishedAt))) === 0)
 }
 
-describe('a change of plan that was quoted', () => {
+describe('a quoted change of plan', () => {
   it.each([
     ['with the agreement', false],
-    ['by a page of the version before', true],
-  ])('is refused, %s, where the plan costs something else by now, and goes through as offered then', async (_, old) => {
+    ['by a page of the previous version', true],
+  ])('is rejected, %s, after a change of price, and accepted with the new offer', async (_, old) => {
     const id = await join('yearly')
     const quoted = await quote(id, 'monthly')
     expect(quoted).toMatchObject({ amount: 700, dueNow: 0 })
     expect(quoted.agreement?.terms).toMatchObject({ renewal: { plan: 'monthly', amount: 700 } })
-    await till.setPrice('membership:monthly', 1_900)
+    await fixture.setPrice('membership:monthly', 1_900)
     const refused = await agree(id, quoted, old)
     expect([refused.status, codeOf(refused)]).toEqual([409, 'quote_outdated'])
     expect((await view(id)).nextPlan).toBeNull()
@@ -127,16 +127,16 @@ describe('a change of plan that was quoted', () => {
     ).toEqual([1_900])
   })
 
-  it('is refused where the new plan is to begin at once and costs something else by now', async () => {
+  it('is rejected after a change of price if the new plan starts immediately', async () => {
     const id = await join('monthly')
     const quoted = await quote(id, 'yearly')
-    await till.setPrice('membership:yearly', 7_000)
+    await fixture.setPrice('membership:yearly', 7_000)
     const refused = await agree(id, quoted)
     expect([refused.status, codeOf(refused)]).toEqual([409, 'quote_outdated'])
     expect((await agreeToOffer(id, refused)).body).toMatchObject({ plan: 'yearly', amount: 7_000 })
   })
 
-  it('is what was agreed to as a whole: any other figure than the quoted one is refused', async () => {
+  it('is rejected if any figure differs from the quote', async () => {
     const id = await join('monthly')
     const { agreement, ...quoted } = await quote(id, 'yearly')
     const terms = agreement!.terms
@@ -153,9 +153,9 @@ describe('a change of plan that was quoted', () => {
   })
 })
 
-describe('the unused time of a month', () => {
+describe('the credit for the rest of a month', () => {
   const refund = async (id: string, amount?: number) => {
-    const answer = await till.call(
+    const answer = await fixture.call(
       'POST',
       '/refunds',
       { registrationId: id, refundId: randomUUIDv7(), ...(amount === undefined ? {} : { amount }) },
@@ -164,12 +164,12 @@ describe('the unused time of a month', () => {
     expect(answer.status).toBe(200)
   }
 
-  it('is credited as far as it was paid for and kept', { timeout: 60_000 }, async () => {
+  it('is given as far as the month was paid and not refunded', { timeout: 60_000 }, async () => {
     for (const back of fc.sample(fc.oneof(fc.constantFrom(0, 1, 700), fc.integer({ min: 1, max: 700 })), 8)) {
       const id = await join('monthly')
       if (back > 0) await refund(id, back)
       const quoted = await quote(id, 'yearly')
-      // It has only just begun: of a month's 700 cents nearly all is unused.
+      // It has just started: nearly all of the month's 700 cents are unused.
       const credit = back === 0 || 700 - back >= 700 ? quoted.credit : 0
       expect(quoted).toMatchObject({ credit, dueNow: 6_000 - credit })
       expect(quoted.agreement?.terms).toMatchObject({ credit, dueNow: 6_000 - credit })
@@ -178,7 +178,7 @@ describe('the unused time of a month', () => {
     }
   })
 
-  it('is not credited where the payment goes back between the quote and the consent', async () => {
+  it('is not given if the payment is refunded between the quote and the consent', async () => {
     const id = await join('monthly')
     const quoted = await quote(id, 'yearly')
     expect(quoted.credit).toBeGreaterThan(0)
@@ -189,34 +189,34 @@ describe('the unused time of a month', () => {
     expect((await agreeToOffer(id, refused)).body).toMatchObject({ plan: 'yearly' })
   })
 
-  it('is not credited while the bank has taken the payment back', async () => {
+  it('is not given while the payment is disputed', async () => {
     const id = await join('monthly')
     const { latest_invoice: invoice } = await subscriptionOf(id)
-    const { payments } = await till.stripe.invoices.retrieve(idOf(invoice) ?? '', { expand: ['payments'] })
-    const intent = await till.stripe.paymentIntents.retrieve(idOf(payments?.data[0]?.payment.payment_intent) ?? '')
-    await till.sim('POST', `/charges/${idOf(intent.latest_charge)}/dispute`)
+    const { payments } = await fixture.stripe.invoices.retrieve(idOf(invoice) ?? '', { expand: ['payments'] })
+    const intent = await fixture.stripe.paymentIntents.retrieve(idOf(payments?.data[0]?.payment.payment_intent) ?? '')
+    await fixture.sim('POST', `/charges/${idOf(intent.latest_charge)}/dispute`)
     await eventually(async () => (await view(id)).payments[0]?.disputed)
     expect(await quote(id, 'yearly')).toMatchObject({ credit: 0, dueNow: 6_000 })
   })
 })
 
-describe('a change of plan whose payment the bank asks to confirm', () => {
-  it('changes nothing, leads to the page where it is confirmed, and is made once it is', async () => {
+describe('a change of plan whose payment needs a confirmation', () => {
+  it('changes nothing until it is confirmed on the invoice’s page', async () => {
     const id = await join('monthly', confirming)
     const quoted = await quote(id, 'yearly')
     const asked = await agree(id, quoted)
     expect([asked.status, codeOf(asked)]).toEqual([402, 'payment_confirmation_required'])
     const { url } = errorBodySchema.parse(asked.body)
-    // However often it is asked for, there is one page that can be paid.
+    // Repeated requests lead to one page.
     expect(errorBodySchema.parse((await agree(id, quoted)).body).url).toBe(url)
-    await till.simulator.deliveriesIdle()
+    await fixture.simulator.deliveriesIdle()
     expect(await view(id)).toMatchObject({ status: 'active', plan: 'monthly', unpaid: null, payments: { length: 1 } })
-    expect(told(subscriptionSwitched, id)).toEqual([])
+    expect(published(subscriptionSwitched, id)).toEqual([])
 
     const page = await payOnPage(url ?? '')
     expect(page.status).toBe('requires_action')
     await confirm(page.redirectUrl, 'fail')
-    await till.simulator.deliveriesIdle()
+    await fixture.simulator.deliveriesIdle()
     expect(await view(id)).toMatchObject({ status: 'active', plan: 'monthly', unpaid: null })
     await confirm((await payOnPage(url ?? '')).redirectUrl)
     await eventually(async () => (await view(id)).plan === 'yearly')
@@ -225,60 +225,60 @@ describe('a change of plan whose payment the bank asks to confirm', () => {
       [quoted.dueNow, 'switch'],
       [700, 'first'],
     ])
-    await eventually(() => told(subscriptionSwitched, id).length === 1)
+    await eventually(() => published(subscriptionSwitched, id).length === 1)
   })
 
-  it('is gone with the membership: what is cancelled meanwhile cannot be paid any more', async () => {
+  it('can no longer be paid once the membership is cancelled', async () => {
     const id = await join('monthly', confirming)
     const { url } = errorBodySchema.parse((await agree(id, await quote(id, 'yearly'))).body)
-    expect((await till.call('POST', `/memberships/${id}/cancel`)).status).toBe(200)
+    expect((await fixture.call('POST', `/memberships/${id}/cancel`)).status).toBe(200)
     expect((await payOnPage(url ?? '')).status).toBe('not_found')
     expect((await subscriptionOf(id)).pending_update).toBeNull()
   })
 
-  it('is gone after a day, and nothing was changed or charged', async () => {
+  it('expires after a day without a change or a charge', async () => {
     const id = await join('monthly', confirming)
     const { url } = errorBodySchema.parse((await agree(id, await quote(id, 'yearly'))).body)
-    till.simulator.advanceClock(24 * 3600)
+    fixture.simulator.advanceClock(24 * 3600)
     expect((await payOnPage(url ?? '')).status).toBe('not_found')
     expect(await view(id)).toMatchObject({ status: 'active', plan: 'monthly', payments: { length: 1 } })
   })
 })
 
-describe('a change of plan that was arranged', () => {
+describe('a scheduled change of plan', () => {
   it.each([
-    ['at once', undefined],
+    ['immediately', undefined],
     [
-      'where the provider is away in between',
+      'during an outage of Stripe',
       { kind: 'error', method: 'POST', path: '/v1/subscriptions/*', status: 500, times: 6 },
     ],
-  ])('goes with a membership that is cancelled %s, and the cancellation alone is told of', async (_, fault) => {
+  ])('is dropped when the membership is cancelled %s, and only the cancellation is published', async (_, fault) => {
     const id = await join('yearly')
     expect((await agree(id, await quote(id, 'monthly'))).body).toMatchObject({ nextPlan: 'monthly' })
-    await published()
-    expect(told(subscriptionSwitched, id)).toHaveLength(1)
-    if (fault) await till.fault(fault)
-    const { status } = await till.call('POST', `/memberships/${id}/cancel`)
+    await allPublished()
+    expect(published(subscriptionSwitched, id)).toHaveLength(1)
+    if (fault) await fixture.fault(fault)
+    const { status } = await fixture.call('POST', `/memberships/${id}/cancel`)
     expect(status).toBe(fault ? 503 : 200)
-    // Once asked for, it is seen to.
+    // Once requested, it is retried until it succeeds.
     await eventually(async () => (await view(id)).endsAt !== null, 20_000)
     await bed.bus.seen(subscriptionCancelled, ({ attemptId }) => attemptId === id)
-    await till.simulator.deliveriesIdle()
-    await published()
+    await fixture.simulator.deliveriesIdle()
+    await allPublished()
     expect(await view(id)).toMatchObject({ status: 'active', plan: 'yearly', nextPlan: null, nextCharge: null })
-    expect(told(subscriptionSwitched, id)).toHaveLength(1)
-    expect(told(subscriptionCancelled, id)).toHaveLength(1)
+    expect(published(subscriptionSwitched, id)).toHaveLength(1)
+    expect(published(subscriptionCancelled, id)).toHaveLength(1)
   })
 
-  it('is what the reminder of the renewal names', async () => {
+  it('is named in the reminder of the renewal', async () => {
     const [id, other] = [await join('yearly'), await join('yearly')]
     await agree(id, await quote(id, 'monthly'))
-    await till.simulator.deliveriesIdle()
+    await fixture.simulator.deliveriesIdle()
     await db()
       .update(memberships)
-      .set({ paidUntil: till.service.context.clock.now().add({ hours: 24 }) })
+      .set({ paidUntil: fixture.service.context.clock.now().add({ hours: 24 }) })
       .where(sql`attempt_id in (${id}, ${other})`)
-    await remindMembers(till.service.context, neverAborts)
+    await remindMembers(fixture.service.context, neverAborts)
     const { data } = await bed.bus.seen(subscriptionReminder, ({ attemptId }) => attemptId === id)
     expect(data).toMatchObject({ plan: 'yearly', amount: 6_000, next: { plan: 'monthly', amount: 700 } })
     const { data: plain } = await bed.bus.seen(subscriptionReminder, ({ attemptId }) => attemptId === other)
@@ -286,21 +286,21 @@ describe('a change of plan that was arranged', () => {
   })
 })
 
-describe('a change of plan reckoned for another time than it was quoted', () => {
+describe('a change of plan with another time than that of its quote', () => {
   it.each([-1, 0.5, 4_102_444_801, 253_402_300_800, 2 ** 53, 1e21, null, 'now', '2027-01-08', [], {}])(
-    'is refused as no time at all: %j',
+    'is rejected with the invalid time %j',
     async (reckonedAt) => {
       const id = await theOne()
-      const answer = await till.call('POST', `/memberships/${id}/switch`, { plan: 'yearly', dueNow: 0, reckonedAt })
+      const answer = await fixture.call('POST', `/memberships/${id}/switch`, { plan: 'yearly', dueNow: 0, reckonedAt })
       expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     },
   )
 
   it.each([0, 1, 1_000_000_000, 4_102_444_800])(
-    'is outdated, and the provider is asked nothing of %i',
+    'is rejected as outdated with the time %i, without a call to Stripe',
     async (reckonedAt) => {
       const id = await theOne()
-      const answer = await till.call('POST', `/memberships/${id}/switch`, { plan: 'yearly', dueNow: 0, reckonedAt })
+      const answer = await fixture.call('POST', `/memberships/${id}/switch`, { plan: 'yearly', dueNow: 0, reckonedAt })
       expect([answer.status, codeOf(answer)]).toEqual([409, 'quote_outdated'])
       expect((await subscriptionOf(id)).items.data[0]?.price.recurring?.interval).toBe('month')
     },

@@ -8,20 +8,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { remindMembers } from '../../src/membership/remind-members.ts'
 import { isReminderDue } from '../../src/membership/rules.ts'
 import { membershipAttempts, memberships } from '../../src/schema.ts'
-import { neverAborts, Till } from '../till.ts'
+import { neverAborts, BillingFixture } from '../fixture.ts'
 
-let till: Till
+let fixture: BillingFixture
 beforeAll(async () => {
-  till = await Till.apart()
-  // Nobody finds out that these members pay nothing.
-  await till.fault({ kind: 'error', method: 'GET', path: '/v1/subscriptions/*', times: 10_000, status: 400 })
+  fixture = await BillingFixture.startIsolated()
+  // Reconciliation must not find out that these members have no subscription.
+  await fixture.fault({ kind: 'error', method: 'GET', path: '/v1/subscriptions/*', times: 10_000, status: 400 })
 })
-afterAll(() => till.close())
+afterAll(() => fixture.close())
 
-const now = () => till.service.context.clock.now().round('millisecond')
+const now = () => fixture.service.context.clock.now().round('millisecond')
 
 async function member(differences: Partial<typeof memberships.$inferInsert> = {}): Promise<string> {
-  const { db } = till.service.context
+  const { db } = fixture.service.context
   const attemptId = randomUUIDv7()
   const facts = {
     email: `${attemptId}@example.com`,
@@ -54,10 +54,10 @@ async function member(differences: Partial<typeof memberships.$inferInsert> = {}
 }
 
 const remindersOf = (membershipId: string) =>
-  till.bed.bus.all(subscriptionReminder, ({ attemptId }) => attemptId === membershipId)
+  fixture.bed.bus.all(subscriptionReminder, ({ attemptId }) => attemptId === membershipId)
 
-describe('members', () => {
-  it('are reminded once each, exactly those whom the rule says', async () => {
+describe('reminders of members', () => {
+  it('are published once each, exactly as the rule says', async () => {
     const days = (from: number, to: number) => fc.integer({ min: from * 24, max: to * 24 })
     const standing = fc.record({
       plan: fc.constantFrom('monthly' as const, 'yearly' as const),
@@ -67,7 +67,7 @@ describe('members', () => {
     })
     const expected: boolean[] = []
     const ids: string[] = []
-    // An hour's eighth off, so that nothing is due at the very moment of the job.
+    // With an offset of an eighth of an hour, so that nothing is due exactly when the job runs.
     const start = now().add({ minutes: 7 })
     for (const { plan, activated, paidUntil, reminded } of fc.sample(standing, 80)) {
       const times = {
@@ -79,7 +79,7 @@ describe('members', () => {
       ids.push(await member({ plan, ...times }))
     }
     expect(new Set(expected).size).toBe(2)
-    const { context } = till.service
+    const { context } = fixture.service
     await Promise.all([remindMembers(context, neverAborts), remindMembers(context, neverAborts)])
     await remindMembers(context, neverAborts)
     await eventually(async () => {
@@ -89,8 +89,8 @@ describe('members', () => {
     })
   })
 
-  it('who need no reminder are not waited for', async () => {
-    const { context } = till.service
+  it('are not delayed by members who need none', async () => {
+    const { context } = fixture.service
     const busy = await member()
     const due = await member({ activatedAt: now().subtract({ hours: 400 * 24 }) })
     await context.db.transaction(async (tx) => {

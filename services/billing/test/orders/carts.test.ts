@@ -20,7 +20,7 @@ import { placeOrder } from '../../src/orders/place-order.ts'
 import { reconcile } from '../../src/webhooks/reconcile.ts'
 import { runRefunds } from '../../src/refunds/run-refunds.ts'
 import { checkoutAttempts, orders, payments, refunds } from '../../src/schema.ts'
-import { Mortal } from '../mortal.ts'
+import { KillableContext } from '../killable-context.ts'
 import {
   adminHeaders,
   browserId,
@@ -29,25 +29,25 @@ import {
   neverAborts,
   purchase,
   sessionIdOf,
-  Till,
+  BillingFixture,
   type Answer,
-} from '../till.ts'
+} from '../fixture.ts'
 
 let bed: TestBed
-let till: Till
+let fixture: BillingFixture
 
 beforeAll(async () => {
   bed = await testBed()
-  till = await Till.open(bed)
+  fixture = await BillingFixture.start(bed)
 })
 afterEach(async () => {
-  await till.sim('DELETE', '/faults')
-  await till.webhooks({})
-  await till.setPrice(robotSpider, 30_000)
-  await till.setPrice('class:basic', 40_000)
+  await fixture.sim('DELETE', '/faults')
+  await fixture.webhooks({})
+  await fixture.setPrice(robotSpider, 30_000)
+  await fixture.setPrice('class:basic', 40_000)
 })
 afterAll(async () => {
-  await till.close()
+  await fixture.close()
 })
 
 const spiders = (quantity = 1): OrderItem[] => [{ sku: robotSpider, quantity }]
@@ -55,7 +55,7 @@ const of = (orderId: string) => (data: { orderId: string }) => data.orderId === 
 const ofRegistration = (id: string) => (data: { registrationId: string }) => data.registrationId === id
 
 const ask = (body: { orderId: string; items?: OrderItem[]; replaces?: string; agreed?: unknown }): Promise<Answer> =>
-  till.call('POST', '/orders', { items: spiders(), ...body })
+  fixture.call('POST', '/orders', { items: spiders(), ...body })
 
 function read(answer: Answer): Order {
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
@@ -63,24 +63,31 @@ function read(answer: Answer): Order {
 }
 const placed = async (differences: { orderId?: string; items?: OrderItem[]; replaces?: string } = {}) =>
   read(await ask({ orderId: randomUUIDv7(), ...differences }))
-const order = async (orderId: string) => read(await till.call('GET', `/orders/${orderId}`))
-const payFor = ({ checkout }: Order, card?: string) => till.pay({ checkoutUrl: checkout.url }, card)
+const order = async (orderId: string) => read(await fixture.call('GET', `/orders/${orderId}`))
+const payFor = ({ checkout }: Order, card?: string) => fixture.pay({ checkoutUrl: checkout.url }, card)
 
-/** As though a process of the version before had lost sight of a checkout that is open at the provider. */
+/** As if a process of the previous version had lost track of a session that is open at Stripe. */
 async function hide(purchaseId: string): Promise<void> {
-  await till.service.context.db
+  await fixture.service.context.db
     .update(checkoutAttempts)
     .set({ status: 'failed' })
     .where(and(eq(checkoutAttempts.purchaseId, purchaseId), eq(checkoutAttempts.status, 'open')))
 }
 
 const providerIsAway = () =>
-  till.fault({ kind: 'error', method: 'POST', path: '/v1/checkout/sessions/*', times: 6, status: 500, when: 'before' })
+  fixture.fault({
+    kind: 'error',
+    method: 'POST',
+    path: '/v1/checkout/sessions/*',
+    times: 6,
+    status: 500,
+    when: 'before',
+  })
 
-describe('a cart that is changed after its payment page was opened', () => {
-  it('is not sold again where it was paid and nobody has heard of that yet: the order that stands is named', async () => {
+describe('a cart that is changed after its checkout was opened', () => {
+  it('is not sold again if it was paid before the webhook arrived: the paid order is named', async () => {
     const first = await placed()
-    await till.webhooks({ paused: true })
+    await fixture.webhooks({ paused: true })
     await payFor(first)
     const orderId = randomUUIDv7()
     const refused = await ask({ orderId, items: spiders(2), replaces: first.orderId })
@@ -89,18 +96,18 @@ describe('a cart that is changed after its payment page was opened', () => {
       'already_paid',
       first.orderId,
     ])
-    await till.release()
+    await fixture.release()
     expect(await order(first.orderId)).toMatchObject({ status: 'paid' })
-    expect(codeOf(await till.call('GET', `/orders/${orderId}`))).toBe('order_not_found')
-    expect(await till.sessions(orderId)).toEqual([])
-    // So it is for a page that still shows the cart as it was two changes ago.
+    expect(codeOf(await fixture.call('GET', `/orders/${orderId}`))).toBe('order_not_found')
+    expect(await fixture.sessions(orderId)).toEqual([])
+    // The same for a page that still shows the cart as of two changes ago.
     const second = await ask({ orderId: randomUUIDv7(), items: spiders(3), replaces: first.orderId })
     expect((second.body as ErrorBody).reference).toBe(first.orderId)
   })
 
   it('is not sold again while it is being paid', async () => {
     const first = await placed()
-    await till.service.context.db
+    await fixture.service.context.db
       .update(checkoutAttempts)
       .set({ status: 'processing' })
       .where(eq(checkoutAttempts.purchaseId, first.orderId))
@@ -112,24 +119,24 @@ describe('a cart that is changed after its payment page was opened', () => {
     ])
   })
 
-  it('stays as it is where the provider is away, and is sold as changed once it is back', async () => {
+  it('keeps its checkout during an outage of Stripe, and is sold as changed afterwards', async () => {
     const first = await placed()
     await providerIsAway()
     const changed = { orderId: randomUUIDv7(), items: spiders(2), replaces: first.orderId }
     const refused = await ask(changed)
     expect([refused.status, codeOf(refused)]).toEqual([503, 'upstream_unavailable'])
     expect(await order(first.orderId)).toEqual(first)
-    expect(codeOf(await till.call('GET', `/orders/${changed.orderId}`))).toBe('order_not_found')
-    await till.sim('DELETE', '/faults')
+    expect(codeOf(await fixture.call('GET', `/orders/${changed.orderId}`))).toBe('order_not_found')
+    await fixture.sim('DELETE', '/faults')
     const second = read(await ask(changed))
     expect((await payFor(first)).status).toBe('expired')
     expect((await payFor(second)).status).toBe('paid')
   })
 
-  it('is judged before anything is closed: by its products, its prices and its id', async () => {
+  it('is validated by products, prices and id before any checkout is closed', async () => {
     const first = await placed()
     const facts = purchase()
-    await till.checkout(facts)
+    await fixture.checkout(facts)
     const unsold = await ask({
       orderId: randomUUIDv7(),
       items: [{ sku: 'product:ai-teddy-bear', quantity: 1 }],
@@ -149,10 +156,10 @@ describe('a cart that is changed after its payment page was opened', () => {
       'id_reused',
     ])
     expect(await order(first.orderId)).toEqual(first)
-    expect(await till.read(facts.registrationId)).toMatchObject({ status: 'open' })
+    expect(await fixture.read(facts.registrationId)).toMatchObject({ status: 'open' })
   })
 
-  it('has one page that can be paid, whichever of its versions is asked for last', async () => {
+  it('has one open checkout, whichever of its versions is requested last', async () => {
     const first = await placed()
     const second = await placed({ items: spiders(2), replaces: first.orderId })
     // Back, in another tab.
@@ -164,25 +171,28 @@ describe('a cart that is changed after its payment page was opened', () => {
       ask({ orderId: second.orderId, items: spiders(2), replaces: first.orderId }),
       ask({ orderId: randomUUIDv7(), items: spiders(3), replaces: second.orderId }),
     ])
-    const { data } = await till.stripe.checkout.sessions.list({ status: 'open', limit: 100 })
+    const { data } = await fixture.stripe.checkout.sessions.list({ status: 'open', limit: 100 })
     const ids = [first.orderId, second.orderId]
-    const rows = await till.service.context.db.select({ id: orders.id }).from(orders).where(inArray(orders.cartId, ids))
+    const rows = await fixture.service.context.db
+      .select({ id: orders.id })
+      .from(orders)
+      .where(inArray(orders.cartId, ids))
     const ofCart = new Set([...ids, ...rows.map(({ id }) => id)])
     expect(data.filter(({ client_reference_id: id }) => ofCart.has(id ?? '')).length).toBeLessThanOrEqual(1)
   })
 
-  it('has one page that can be paid also where a later version arrives before an earlier one', async () => {
+  it('has one open checkout even if a later version arrives before an earlier one', async () => {
     const [early, late] = [randomUUIDv7(), randomUUIDv7()]
     const second = await placed({ orderId: late, items: spiders(2), replaces: early })
     await placed({ orderId: early })
     expect((await payFor(second)).status).toBe('expired')
   })
 
-  it('can be sold anew where what was paid went back in full', async () => {
+  it('can be sold again after a full refund', async () => {
     const first = await placed()
     await payFor(first)
     await bed.bus.seen(orderPaid, of(first.orderId))
-    await till.refunded(first.orderId)
+    await fixture.refunded(first.orderId)
     await bed.bus.seen(orderRefunded, of(first.orderId))
     const second = await placed({ items: spiders(2), replaces: first.orderId })
     await payFor(second)
@@ -191,8 +201,8 @@ describe('a cart that is changed after its payment page was opened', () => {
   })
 })
 
-describe('two orders of one cart that are both paid', () => {
-  it('end with the first one, and the second one given back once, as a duplicate', async () => {
+describe('two paid orders of one cart', () => {
+  it('keep the first payment and refund the second once as a duplicate', async () => {
     const first = await placed()
     await hide(first.orderId)
     const second = await placed({ items: spiders(2), replaces: first.orderId })
@@ -201,8 +211,8 @@ describe('two orders of one cart that are both paid', () => {
     expect((await payFor(first)).status).toBe('paid')
     const refunded = await bed.bus.seen(orderRefunded, of(first.orderId))
     expect(refunded.data).toMatchObject({ reason: 'duplicate', amount: 30_000, whole: true })
-    await till.simulator.deliveriesIdle()
-    await reconcile(till.service.context, neverAborts)
+    await fixture.simulator.deliveriesIdle()
+    await reconcile(fixture.service.context, neverAborts)
     expect(bed.bus.all(orderRefunded, of(first.orderId))).toHaveLength(1)
     expect(bed.bus.all(orderPaid, of(first.orderId))).toEqual([])
     expect(await order(second.orderId)).toMatchObject({ status: 'paid', refunds: [] })
@@ -210,26 +220,26 @@ describe('two orders of one cart that are both paid', () => {
       status: 'unpaid',
       checkout: { status: 'failed', lastDecline: expect.stringContaining('paid already') },
     })
-    // Nor can it be bought once more by its own page.
+    // Its own page cannot buy it again either.
     const again = await ask({ orderId: first.orderId })
     expect([codeOf(again), (again.body as ErrorBody).reference]).toEqual(['already_paid', second.orderId])
   })
 
-  it('are found by reconciliation where a process that knows no carts has taken both', async () => {
+  it('are found by reconciliation if a process of the previous version accepted both', async () => {
     const [first, second] = [await placed(), await placed({ items: spiders(2) })]
     for (const one of [first, second]) {
       await payFor(one)
       await bed.bus.seen(orderPaid, of(one.orderId))
     }
-    const { db } = till.service.context
+    const { db } = fixture.service.context
     await db.update(orders).set({ cartId: first.orderId }).where(eq(orders.id, second.orderId))
     await Promise.all([
-      reconcile(till.service.context, neverAborts),
-      reconcile((await till.another()).context, neverAborts),
+      reconcile(fixture.service.context, neverAborts),
+      reconcile((await fixture.startSecondProcess()).context, neverAborts),
     ])
     const refunded = await bed.bus.seen(orderRefunded, of(second.orderId))
     expect(refunded.data).toMatchObject({ reason: 'duplicate', amount: 60_000, whole: true })
-    await reconcile(till.service.context, neverAborts)
+    await reconcile(fixture.service.context, neverAborts)
     expect(bed.bus.all(orderRefunded, of(second.orderId))).toHaveLength(1)
     expect(await order(first.orderId)).toMatchObject({ status: 'paid', refunds: [] })
     expect(await order(second.orderId)).toMatchObject({ status: 'refunded' })
@@ -237,45 +247,45 @@ describe('two orders of one cart that are both paid', () => {
 })
 
 describe('an id', () => {
-  it('of an order is refused for a registration’s checkout, and the other way round', async () => {
+  it('of an order is rejected for a registration’s checkout, and vice versa', async () => {
     const made = await placed()
-    const answer = await till.call('POST', '/checkouts', { purchase: purchase({ registrationId: made.orderId }) })
+    const answer = await fixture.call('POST', '/checkouts', { purchase: purchase({ registrationId: made.orderId }) })
     expect([answer.status, codeOf(answer)]).toEqual([409, 'id_reused'])
     expect(await order(made.orderId)).toEqual(made)
 
     const facts = purchase()
-    const checkout = await till.checkout(facts)
+    const checkout = await fixture.checkout(facts)
     const other = await ask({ orderId: facts.registrationId })
     expect([other.status, codeOf(other)]).toEqual([409, 'id_reused'])
-    expect(await till.read(facts.registrationId)).toEqual(checkout)
-    // Also where both are paid.
-    await till.pay(checkout)
+    expect(await fixture.read(facts.registrationId)).toEqual(checkout)
+    // Also if both are paid.
+    await fixture.pay(checkout)
     await bed.bus.seen(paymentCompleted, ofRegistration(facts.registrationId))
     expect(codeOf(await ask({ orderId: facts.registrationId }))).toBe('id_reused')
   })
 
-  it('goes to one of a registration and an order that come with it at once', async () => {
+  it('belongs to only one of a registration and an order that use it concurrently', async () => {
     const id = randomUUIDv7()
     const answers = await Promise.all([
-      till.call('POST', '/checkouts', { purchase: purchase({ registrationId: id }) }),
+      fixture.call('POST', '/checkouts', { purchase: purchase({ registrationId: id }) }),
       ask({ orderId: id }),
-      till.call('POST', '/checkouts', { purchase: purchase({ registrationId: id }) }),
+      fixture.call('POST', '/checkouts', { purchase: purchase({ registrationId: id }) }),
       ask({ orderId: id }),
     ])
     const [registered, ordered] = [answers.filter((_, index) => index % 2 === 0), answers.filter((_, i) => i % 2 === 1)]
     const outcomes = [registered, ordered].map((ones) => ones.map(({ status }) => status).join())
     expect(outcomes.toSorted((one, other) => one.localeCompare(other))).toEqual(['200,200', '409,409'])
-    expect(await till.sessions(id)).toHaveLength(1)
+    expect(await fixture.sessions(id)).toHaveLength(1)
   })
 })
 
-describe('what is agreed to', () => {
-  it('is what an order is sold for: else the answer has the offer of now, which gets through', async () => {
+describe('the agreed terms', () => {
+  it('are required for an order: otherwise the error contains the current offer, which is accepted', async () => {
     const agreed = (unitAmount: number) => orderTerms([{ sku: robotSpider, quantity: 1, unitAmount }])
     const orderId = randomUUIDv7()
     const first = read(await ask({ orderId, agreed: agreed(30_000) }))
-    await till.setPrice(robotSpider, 32_000)
-    // Who says nothing keeps the page as it was agreed.
+    await fixture.setPrice(robotSpider, 32_000)
+    // A request without agreed terms keeps the open checkout.
     expect(read(await ask({ orderId }))).toEqual(first)
     const refused = await ask({ orderId, agreed: agreed(30_000) })
     const { code, agreement } = refused.body as ErrorBody
@@ -285,7 +295,7 @@ describe('what is agreed to', () => {
     expect(second).toMatchObject({ amount: 32_000, checkout: { status: 'open' } })
     expect((await payFor(first)).status).toBe('expired')
     expect(read(await ask({ orderId, agreed: agreed(32_000) }))).toEqual(second)
-    const [attempt] = await till.service.context.db
+    const [attempt] = await fixture.service.context.db
       .select()
       .from(checkoutAttempts)
       .where(and(eq(checkoutAttempts.purchaseId, orderId), eq(checkoutAttempts.status, 'open')))
@@ -295,7 +305,7 @@ describe('what is agreed to', () => {
     expect(read(await ask({ orderId, agreed: agreed(30_000) }))).toMatchObject({ status: 'paid', amount: 32_000 })
   })
 
-  it('is what a class is sold for: a page at another price is closed for the one that is agreed to, and its hold stays', async () => {
+  it('are required for a class: a checkout at another price is replaced, and the hold stays', async () => {
     const facts = purchase({ startDate: '2031-01-10', children: [{ childName: 'Ivo', childAge: 8 }] })
     const agreed = (unitAmount: number, siblingJoinsFree = false) =>
       registrationTerms({
@@ -305,10 +315,10 @@ describe('what is agreed to', () => {
         siblingJoinsFree,
         unitAmount,
       })
-    const checkouts = (terms?: unknown) => till.call('POST', '/checkouts', { purchase: facts, agreed: terms })
+    const checkouts = (terms?: unknown) => fixture.call('POST', '/checkouts', { purchase: facts, agreed: terms })
     expect((await checkouts(agreed(40_000))).status).toBe(200)
-    const first = await till.read(facts.registrationId)
-    await till.setPrice('class:basic', 42_000)
+    const first = await fixture.read(facts.registrationId)
+    await fixture.setPrice('class:basic', 42_000)
     expect((await checkouts()).body).toEqual(first)
     const refused = await checkouts(agreed(40_000))
     const { code, agreement } = refused.body as ErrorBody
@@ -316,48 +326,48 @@ describe('what is agreed to', () => {
     expect(codeOf(await checkouts({ ...agreed(42_000), date: '2031-01-11' }))).toBe('price_changed')
     const second = await checkouts(agreement?.terms)
     expect(second).toMatchObject({ status: 200, body: { amount: 42_000, status: 'open' } })
-    expect((await till.pay(first)).status).toBe('expired')
+    expect((await fixture.pay(first)).status).toBe('expired')
     const expired = await bed.bus.seen(checkoutExpired, ofRegistration(facts.registrationId))
     expect(expired.data).toMatchObject({ attemptId: first.attemptId, replaced: true })
-    expect((await till.pay(await till.read(facts.registrationId))).status).toBe('paid')
+    expect((await fixture.pay(await fixture.read(facts.registrationId))).status).toBe('paid')
   })
 
-  it('reaches the provider before anything changes', async () => {
+  it('are sent to Stripe before anything changes', async () => {
     const facts = purchase()
-    const first = await till.checkout(facts)
-    await till.setPrice('class:basic', 42_000)
+    const first = await fixture.checkout(facts)
+    await fixture.setPrice('class:basic', 42_000)
     await providerIsAway()
     const { classType, startDate } = facts
     const agreed = registrationTerms({ classType, startDate, children: 1, siblingJoinsFree: false, unitAmount: 42_000 })
-    const answer = await till.call('POST', '/checkouts', { purchase: facts, agreed })
+    const answer = await fixture.call('POST', '/checkouts', { purchase: facts, agreed })
     expect(answer.status).toBe(503)
-    expect(await till.read(facts.registrationId)).toEqual(first)
+    expect(await fixture.read(facts.registrationId)).toEqual(first)
   })
 })
 
 describe('POST /checkouts/:registrationId/close', () => {
   const close = async (id: string) => {
-    const answer = await till.call('POST', `/checkouts/${id}/close`)
+    const answer = await fixture.call('POST', `/checkouts/${id}/close`)
     return answer.status === 200 ? closedCheckoutSchema.parse(answer.body).outcome : codeOf(answer)
   }
 
-  it('closes what can be paid, once, in a way that ends no hold', async () => {
+  it('closes the open checkout once, without ending the hold', async () => {
     const facts = purchase()
-    const checkout = await till.checkout(facts)
+    const checkout = await fixture.checkout(facts)
     expect(await close(facts.registrationId)).toBe('closed')
-    expect((await till.pay(checkout)).status).toBe('expired')
+    expect((await fixture.pay(checkout)).status).toBe('expired')
     expect(await Promise.all([close(facts.registrationId), close(facts.registrationId)])).toEqual(['closed', 'closed'])
-    await till.simulator.deliveriesIdle()
+    await fixture.simulator.deliveriesIdle()
     await bed.bus.seen(checkoutExpired, ofRegistration(facts.registrationId))
     expect(bed.bus.all(checkoutExpired, ofRegistration(facts.registrationId)).map(({ data }) => data)).toEqual([
       { attemptId: checkout.attemptId, registrationId: facts.registrationId, replaced: true },
     ])
   })
 
-  it('says so in the event also where the provider’s notice is handled before its answer', async () => {
+  it('marks the event as replaced even if the webhook is handled before the response', async () => {
     const facts = purchase()
-    const checkout = await till.checkout(facts)
-    await till.fault({ kind: 'reset', method: 'POST', path: '/v1/checkout/sessions/*', times: 3, when: 'after' })
+    const checkout = await fixture.checkout(facts)
+    await fixture.fault({ kind: 'reset', method: 'POST', path: '/v1/checkout/sessions/*', times: 3, when: 'after' })
     const outcome = close(facts.registrationId)
     const { data } = await bed.bus.seen(checkoutExpired, ofRegistration(facts.registrationId))
     expect(data).toMatchObject({ attemptId: checkout.attemptId, replaced: true })
@@ -365,42 +375,42 @@ describe('POST /checkouts/:registrationId/close', () => {
     expect(await close(facts.registrationId)).toBe('closed')
   })
 
-  it('learns from the provider what was paid, and closes nothing', async () => {
+  it('records a payment fetched from Stripe and closes nothing', async () => {
     const facts = purchase()
-    const checkout = await till.checkout(facts)
-    await till.webhooks({ dropped: true })
-    await till.pay(checkout)
+    const checkout = await fixture.checkout(facts)
+    await fixture.webhooks({ dropped: true })
+    await fixture.pay(checkout)
     expect(await close(facts.registrationId)).toBe('paid')
-    expect(await till.read(facts.registrationId)).toMatchObject({ status: 'paid' })
+    expect(await fixture.read(facts.registrationId)).toMatchObject({ status: 'paid' })
     await bed.bus.seen(paymentCompleted, ofRegistration(facts.registrationId))
   })
 
-  it('answers 503 where the provider is away, and nothing has changed', async () => {
+  it('answers 503 during an outage of Stripe without any change', async () => {
     const facts = purchase()
-    const checkout = await till.checkout(facts)
+    const checkout = await fixture.checkout(facts)
     await providerIsAway()
     expect(await close(facts.registrationId)).toBe('upstream_unavailable')
-    expect(await till.read(facts.registrationId)).toEqual(checkout)
-    await till.sim('DELETE', '/faults')
-    expect((await till.pay(checkout)).status).toBe('paid')
+    expect(await fixture.read(facts.registrationId)).toEqual(checkout)
+    await fixture.sim('DELETE', '/faults')
+    expect((await fixture.pay(checkout)).status).toBe('paid')
     expect(await close(facts.registrationId)).toBe('paid')
   })
 
-  it('leaves alone what is no registration’s, and what is over', async () => {
+  it('ignores ids of other purchases and ended checkouts', async () => {
     expect(await close(randomUUIDv7())).toBe('none')
     const made = await placed()
     expect(await close(made.orderId)).toBe('none')
     expect(await order(made.orderId)).toEqual(made)
-    expect((await till.call('POST', '/checkouts/x/close')).status).toBe(400)
+    expect((await fixture.call('POST', '/checkouts/x/close')).status).toBe(400)
     const facts = purchase()
-    await till.sell(facts)
-    await till.refunded(facts.registrationId)
-    await eventually(async () => (await till.read(facts.registrationId)).payment?.state === 'refunded')
+    await fixture.sell(facts)
+    await fixture.refunded(facts.registrationId)
+    await eventually(async () => (await fixture.read(facts.registrationId)).payment?.state === 'refunded')
     expect(await close(facts.registrationId)).toBe('closed')
   })
 })
 
-/** What somebody does with the versions of one cart, told apart by their place in the list. */
+/** Actions on the versions of one cart, which are identified by their index. */
 type Act =
   | { do: 'send'; version: number; replaces: number; killedAfter: number | null }
   | { do: 'send two'; versions: [number, number] }
@@ -441,7 +451,7 @@ const acts: fc.Arbitrary<Act[]> = fc.array(
 )
 
 const send = (index: number) => ({ do: 'send', version: index, replaces: 0, killedAfter: null }) as const
-/** Runs in which two and three pages are paid, as they could be with a process of the version before. */
+/** Runs in which two or three checkouts are paid, as a process of the previous version allowed. */
 const twice: Act[][] = [
   [send(0), { do: 'lose sight', version: 0 }, send(1), { do: 'pay all' }],
   [
@@ -455,12 +465,12 @@ const twice: Act[][] = [
   ],
 ]
 
-describe('whatever order things come in, with processes killed between any two steps', { timeout: 300_000 }, () => {
-  it('a cart is paid once, what was paid beside it goes back once, and each is told of once', async () => {
-    const { context } = till.service
+describe('events in any order, with processes killed between any two steps', { timeout: 300_000 }, () => {
+  it('pay a cart once, refund any other payment once, and publish each once', async () => {
+    const { context } = fixture.service
     let doubles = 0
     for (const run of [...twice, ...fc.sample(acts, 25)]) {
-      await till.webhooks({ dropped: true })
+      await fixture.webhooks({ dropped: true })
       const ids: string[] = Array.from({ length: versions }, () => randomUUIDv7())
       const id = (index: number) => ids[index] ?? ''
       const request = (index: number, replaces = index) => ({
@@ -470,7 +480,7 @@ describe('whatever order things come in, with processes killed between any two s
       })
       const sent = new Set<number>()
       const send = async (index: number, replaces: number) => {
-        // A browser names what it sent first; other clients name any order that is there.
+        // A browser names its first order; other clients name any existing order.
         const [first = index] = sent
         const isThere = (await context.db.$count(orders, eq(orders.id, id(replaces)))) > 0
         const body = request(index, isThere ? replaces : first)
@@ -478,9 +488,9 @@ describe('whatever order things come in, with processes killed between any two s
         return body
       }
       const sessionsOf = async (index: number) =>
-        (await till.sessions(id(index))).filter(({ status }) => status === 'open').map((session) => session.id)
+        (await fixture.sessions(id(index))).filter(({ status }) => status === 'open').map((session) => session.id)
       const eventsOfCart = async () => {
-        const { events } = (await till.sim('GET', '/events')) as {
+        const { events } = (await fixture.sim('GET', '/events')) as {
           events: { data: { object: { metadata?: Record<string, string> } } }[]
         }
         return events.filter(({ data }) => ids.includes(data.object.metadata?.['orderId'] ?? ''))
@@ -491,9 +501,9 @@ describe('whatever order things come in, with processes killed between any two s
           if (act.killedAfter === null) {
             expect([200, 409]).toContain((await ask(body)).status)
           } else {
-            const mortal = await Mortal.live(till, act.killedAfter)
-            await placeOrder(mortal.context, { ...body, browserId }).catch(() => {})
-            await mortal.end()
+            const killable = await KillableContext.create(fixture, act.killedAfter)
+            await placeOrder(killable.context, { ...body, browserId }).catch(() => {})
+            await killable.end()
           }
         } else if (act.do === 'send two') {
           const bodies = [await send(act.versions[0], act.versions[0]), await send(act.versions[1], act.versions[0])]
@@ -502,77 +512,77 @@ describe('whatever order things come in, with processes killed between any two s
         } else if (act.do === 'pay' || act.do === 'pay all') {
           for (const index of act.do === 'pay' ? [act.version] : ids.keys())
             for (const session of await sessionsOf(index))
-              await till.sim('POST', `/checkout/${session}/pay`, { card: cards.good })
+              await fixture.sim('POST', `/checkout/${session}/pay`, { card: cards.good })
         } else if (act.do === 'expire') {
-          for (const session of await sessionsOf(act.version)) await till.sim('POST', `/checkout/${session}/expire`)
+          for (const session of await sessionsOf(act.version)) await fixture.sim('POST', `/checkout/${session}/expire`)
         } else if (act.do === 'lose sight') await hide(id(act.version))
         else {
-          const told = await eventsOfCart()
-          const some = told.filter((_, index) => (index % 10) / 10 < act.share).toReversed()
+          const published = await eventsOfCart()
+          const some = published.filter((_, index) => (index % 10) / 10 < act.share).toReversed()
           for (let copy = 0; copy < act.copies; copy++)
-            for (const event of some) expect((await till.deliver(event)).status).toBe(200)
+            for (const event of some) expect((await fixture.deliver(event)).status).toBe(200)
         }
       }
       await context.db.execute(sql`update checkout_attempts set checked_at = checked_at - interval '2 hours'`)
       await reconcile(context, neverAborts)
       await runRefunds(context, neverAborts)
 
-      const charged = (await Promise.all(ids.map((one) => till.sessions(one))))
+      const charged = (await Promise.all(ids.map((one) => fixture.sessions(one))))
         .flat()
         .filter(({ payment_status }) => payment_status === 'paid')
-      const kept = await context.db
+      const accepted = await context.db
         .select()
         .from(payments)
         .where(and(inArray(payments.purchaseId, ids), eq(payments.outcome, 'accepted')))
       const back = await context.db.select().from(refunds).where(inArray(refunds.purchaseId, ids))
       const story = JSON.stringify(run)
       if (charged.length > 1) doubles++
-      expect([story, kept.length]).toEqual([story, Math.min(1, charged.length)])
+      expect([story, accepted.length]).toEqual([story, Math.min(1, charged.length)])
       const sum = (amounts: number[]) => amounts.reduce((all, amount) => all + amount, 0)
       expect([
         story,
         sum(charged.map(({ amount_total }) => amount_total ?? 0)) - sum(back.map(({ amount }) => amount)),
-      ]).toEqual([story, sum(kept.map(({ amount }) => amount))])
+      ]).toEqual([story, sum(accepted.map(({ amount }) => amount))])
       expect(back.every(({ reason }) => reason === 'duplicate')).toBe(true)
       const ofCart = ({ orderId }: { orderId: string }) => ids.includes(orderId)
       await eventually(
         () =>
-          bed.bus.all(orderPaid, ofCart).length === kept.length &&
-          bed.bus.all(orderRefunded, ofCart).length === charged.length - kept.length,
+          bed.bus.all(orderPaid, ofCart).length === accepted.length &&
+          bed.bus.all(orderRefunded, ofCart).length === charged.length - accepted.length,
       )
     }
     expect(doubles).toBeGreaterThan(0)
-    const books = await till.call('POST', '/admin/reconcile', undefined, adminHeaders)
+    const books = await fixture.call('POST', '/admin/reconcile', undefined, adminHeaders)
     expect(books.body).toMatchObject({ difference: 0, disagreements: [], unexplained: [] })
   })
 
-  it('a registration’s checkout that is closed for another one is closed at the provider, or known to be paid', async () => {
+  it('close a replaced registration’s checkout at Stripe, or record its payment', async () => {
     const flow = fc.record({
-      before: fc.constantFrom('open', 'paid', 'expired', 'told'),
+      before: fc.constantFrom('open', 'paid', 'expired', 'notified'),
       killedAfter: fc.integer({ min: 0, max: 24 }),
       reopened: fc.boolean(),
     })
     for (const { before, killedAfter, reopened } of fc.sample(flow, 40)) {
-      await till.webhooks({ dropped: before !== 'told' })
+      await fixture.webhooks({ dropped: before !== 'notified' })
       const facts = purchase()
       const { registrationId } = facts
-      const checkout = await till.checkout(facts)
-      if (before === 'paid') await till.pay(checkout)
-      if (before === 'expired') await till.sim('POST', `/checkout/${sessionIdOf(checkout)}/expire`)
-      const mortal = await Mortal.live(till, killedAfter)
-      await closeForReplacement(mortal.context, registrationId).catch(() => {})
-      if (reopened) await createCheckout(mortal.context, { purchase: facts }).catch(() => {})
-      await mortal.end()
-      const answer = await till.call('POST', `/checkouts/${registrationId}/close`)
-      const paid = (await till.sessions(registrationId)).filter(({ payment_status }) => payment_status === 'paid')
+      const checkout = await fixture.checkout(facts)
+      if (before === 'paid') await fixture.pay(checkout)
+      if (before === 'expired') await fixture.sim('POST', `/checkout/${sessionIdOf(checkout)}/expire`)
+      const killable = await KillableContext.create(fixture, killedAfter)
+      await closeForReplacement(killable.context, registrationId).catch(() => {})
+      if (reopened) await createCheckout(killable.context, { purchase: facts }).catch(() => {})
+      await killable.end()
+      const answer = await fixture.call('POST', `/checkouts/${registrationId}/close`)
+      const paid = (await fixture.sessions(registrationId)).filter(({ payment_status }) => payment_status === 'paid')
       expect([before, answer]).toEqual([
         before,
         { status: 200, body: { outcome: paid.length > 0 ? 'paid' : 'closed' } },
       ])
-      for (const session of await till.sessions(registrationId)) expect(session.status).not.toBe('open')
-      await till.simulator.deliveriesIdle()
-      const told = bed.bus.all(checkoutExpired, ofRegistration(registrationId))
-      expect(new Set(told.map(({ data }) => data.attemptId)).size).toBe(told.length)
+      for (const session of await fixture.sessions(registrationId)) expect(session.status).not.toBe('open')
+      await fixture.simulator.deliveriesIdle()
+      const published = bed.bus.all(checkoutExpired, ofRegistration(registrationId))
+      expect(new Set(published.map(({ data }) => data.attemptId)).size).toBe(published.length)
     }
   })
 })

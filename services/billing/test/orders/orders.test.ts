@@ -35,31 +35,31 @@ import {
   messageOf,
   purchase,
   sessionIdOf,
-  Till,
+  BillingFixture,
   type Answer,
   type SimEvent,
-} from '../till.ts'
+} from '../fixture.ts'
 
 let bed: TestBed
-let till: Till
+let fixture: BillingFixture
 
 beforeAll(async () => {
   bed = await testBed()
-  till = await Till.open(bed)
+  fixture = await BillingFixture.start(bed)
 })
 afterEach(async () => {
-  await till.sim('DELETE', '/faults')
-  await till.webhooks({})
+  await fixture.sim('DELETE', '/faults')
+  await fixture.webhooks({})
 })
 afterAll(async () => {
-  await till.close()
+  await fixture.close()
 })
 
 const spiders = (quantity = 1): OrderItem[] => [{ sku: robotSpider, quantity }]
 const of = (orderId: string) => (data: { orderId: string }) => data.orderId === orderId
 
 const ask = (orderId: string, items: unknown = spiders()): Promise<Answer> =>
-  till.call('POST', '/orders', { orderId, items })
+  fixture.call('POST', '/orders', { orderId, items })
 
 function read(answer: Answer): Order {
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
@@ -67,8 +67,8 @@ function read(answer: Answer): Order {
 }
 const placed = async (orderId: string = randomUUIDv7(), items: OrderItem[] = spiders()) =>
   read(await ask(orderId, items))
-const order = async (orderId: string) => read(await till.call('GET', `/orders/${orderId}`))
-const payFor = ({ checkout }: Order, card?: string) => till.pay({ checkoutUrl: checkout.url }, card)
+const order = async (orderId: string) => read(await fixture.call('GET', `/orders/${orderId}`))
+const payFor = ({ checkout }: Order, card?: string) => fixture.pay({ checkoutUrl: checkout.url }, card)
 
 async function bought(items?: OrderItem[]): Promise<Order> {
   const { orderId, ...made } = await placed(undefined, items)
@@ -78,38 +78,40 @@ async function bought(items?: OrderItem[]): Promise<Order> {
 }
 
 const ship = (orderId: string, body: unknown = {}) =>
-  till.call('POST', `/orders/${orderId}/shipment`, body, adminHeaders)
+  fixture.call('POST', `/orders/${orderId}/shipment`, body, adminHeaders)
 
 async function disputed(orderId: string): Promise<string> {
-  const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(intentOf((await sessionsOf(orderId))[0]))
-  await till.sim('POST', `/charges/${idOf(charge)}/dispute`)
-  const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
+  const { latest_charge: charge } = await fixture.stripe.paymentIntents.retrieve(
+    intentOf((await sessionsOf(orderId))[0]),
+  )
+  await fixture.sim('POST', `/charges/${idOf(charge)}/dispute`)
+  const { data } = await bed.bus.seen(paymentDisputed, (published) => published.orderId === orderId)
   return data.disputeId
 }
 
 /** The bank's decision about an order's dispute. */
 async function decided(orderId: string, outcome: 'won' | 'lost'): Promise<void> {
-  const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
-  await till.sim('POST', `/disputes/${data.disputeId}/close`, { outcome })
-  await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId && told.status === outcome)
+  const { data } = await bed.bus.seen(paymentDisputed, (published) => published.orderId === orderId)
+  await fixture.sim('POST', `/disputes/${data.disputeId}/close`, { outcome })
+  await bed.bus.seen(paymentDisputed, (published) => published.orderId === orderId && published.status === outcome)
 }
 
 async function setState(sku: string, state: ProductState): Promise<Answer> {
-  return till.call('POST', '/admin/products', { sku, state }, adminHeaders)
+  return fixture.call('POST', '/admin/products', { sku, state }, adminHeaders)
 }
 
-/** What the provider has been asked to make for an order. */
-const sessionsOf = (orderId: string) => till.sessions(orderId)
+/** The sessions of an order at Stripe. */
+const sessionsOf = (orderId: string) => fixture.sessions(orderId)
 async function eventsOf(orderId: string): Promise<SimEvent[]> {
-  const { events } = (await till.sim('GET', '/events')) as { events: SimEvent[] }
+  const { events } = (await fixture.sim('GET', '/events')) as { events: SimEvent[] }
   return events.filter((event) => event.data.object.metadata?.['orderId'] === orderId)
 }
 const paymentsOf = (orderId: string) =>
-  till.service.context.db.select().from(payments).where(eq(payments.purchaseId, orderId))
+  fixture.service.context.db.select().from(payments).where(eq(payments.purchaseId, orderId))
 
 describe('GET /products', () => {
-  it('shows each with today’s price and what can be done about it', async () => {
-    const answer = await till.call('GET', '/products')
+  it('lists each product with its current price and availability', async () => {
+    const answer = await fixture.call('GET', '/products')
     expect(productsSchema.parse(answer.body).products).toEqual([
       { sku: teddyBear, name: 'AI Teddy Bear Companion', state: 'coming_soon', amount: 15_000, currency: 'usd' },
       { sku: robotSpider, name: 'Robot Spider', state: 'pre_order', amount: 30_000, currency: 'usd' },
@@ -118,7 +120,7 @@ describe('GET /products', () => {
 })
 
 describe('POST /orders', () => {
-  it('opens a checkout at the server’s price, which asks where to send it', async () => {
+  it('opens a checkout at the server’s price that asks for the shipping address', async () => {
     const orderId = randomUUIDv7()
     const made = await placed(orderId, spiders(2))
     expect(made).toMatchObject({
@@ -133,7 +135,7 @@ describe('POST /orders', () => {
       refunds: [],
       checkout: { status: 'open' },
     })
-    const session = await till.stripe.checkout.sessions.retrieve(sessionIdOf({ checkoutUrl: made.checkout.url }), {
+    const session = await fixture.stripe.checkout.sessions.retrieve(sessionIdOf({ checkoutUrl: made.checkout.url }), {
       expand: ['line_items'],
     })
     expect(session).toMatchObject({
@@ -149,9 +151,9 @@ describe('POST /orders', () => {
     expect(session.line_items?.data).toMatchObject([{ description: 'Robot Spider', quantity: 2, amount_total: 60_000 }])
   })
 
-  it('goes by its own price, whatever else the request says', async () => {
+  it('ignores prices in the request', async () => {
     const orderId = randomUUIDv7()
-    const answer = await till.call('POST', '/orders', {
+    const answer = await fixture.call('POST', '/orders', {
       orderId,
       amount: 1,
       currency: 'eur',
@@ -160,13 +162,13 @@ describe('POST /orders', () => {
     expect(read(answer)).toMatchObject({ amount: 30_000, lines: [{ name: 'Robot Spider', unitAmount: 30_000 }] })
   })
 
-  it('answers the same order to the same request, at once or later', async () => {
+  it('returns the same order for a repeated or concurrent request', async () => {
     const orderId = randomUUIDv7()
-    const second = await till.another()
+    const second = await fixture.startSecondProcess()
     const body = { orderId, items: spiders() }
     const answers = await Promise.all([
       ...Array.from({ length: 4 }, () => ask(orderId)),
-      till.call('POST', '/orders', body, {}, second.url),
+      fixture.call('POST', '/orders', body, {}, second.url),
     ])
     const later = await ask(orderId.toUpperCase())
     const urls = [...answers, later].map((answer) => read(answer).checkout.url)
@@ -174,14 +176,14 @@ describe('POST /orders', () => {
     expect(await sessionsOf(orderId)).toHaveLength(1)
   })
 
-  it('refuses an id that belongs to another cart', async () => {
+  it('rejects an id that belongs to another cart', async () => {
     const { orderId } = await placed()
     const answer = await ask(orderId, spiders(2))
     expect([answer.status, codeOf(answer)]).toEqual([409, 'id_reused'])
     expect(await order(orderId)).toMatchObject({ amount: 30_000 })
   })
 
-  it('refuses by name what cannot be bought, and writes nothing', async () => {
+  it('rejects products that cannot be bought by name, and writes nothing', async () => {
     const orderId = randomUUIDv7()
     const bear = await ask(orderId, [...spiders(), { sku: teddyBear, quantity: 1 }])
     expect([bear.status, codeOf(bear), messageOf(bear)]).toEqual([
@@ -190,15 +192,15 @@ describe('POST /orders', () => {
       'AI Teddy Bear Companion cannot be bought right now. Please remove it from your cart.',
     ])
     expect(bear.body).toMatchObject({ issues: [{ path: 'items.1.sku' }] })
-    // What has a price elsewhere is not a product of the shop.
+    // A sku with a price that is not a product of the shop.
     for (const sku of ['class:basic', 'membership:monthly', 'product:unheard-of']) {
       expect(codeOf(await ask(orderId, [{ sku, quantity: 1 }]))).toBe('product_not_for_sale')
     }
-    expect(codeOf(await till.call('GET', `/orders/${orderId}`))).toBe('order_not_found')
+    expect(codeOf(await fixture.call('GET', `/orders/${orderId}`))).toBe('order_not_found')
     expect(await sessionsOf(orderId)).toEqual([])
   })
 
-  it('sells no more of what was withdrawn, but keeps the checkout that is open', async () => {
+  it('stops selling a withdrawn product but keeps its open checkout', async () => {
     const made = await placed()
     expect((await setState(robotSpider, 'withdrawn')).status).toBe(200)
     try {
@@ -211,10 +213,10 @@ describe('POST /orders', () => {
     await bed.bus.seen(orderPaid, of(made.orderId))
   })
 
-  it('closes the checkout of the cart as it was before, and nothing that is no order of it', async () => {
+  it('closes the checkout of the cart’s previous version and no other', async () => {
     const replace = async (replaces: string) => {
       const orderId = randomUUIDv7()
-      return read(await till.call('POST', '/orders', { orderId, items: spiders(2), replaces }))
+      return read(await fixture.call('POST', '/orders', { orderId, items: spiders(2), replaces }))
     }
     const first = await placed()
     const second = await replace(first.orderId)
@@ -223,40 +225,40 @@ describe('POST /orders', () => {
     expect((await payFor(second)).status).toBe('paid')
 
     const facts = purchase()
-    await till.checkout(facts)
+    await fixture.checkout(facts)
     await replace(facts.registrationId)
-    expect(await till.read(facts.registrationId)).toMatchObject({ status: 'open' })
+    expect(await fixture.read(facts.registrationId)).toMatchObject({ status: 'open' })
     await replace(randomUUIDv7())
     expect(
-      (await till.call('POST', '/orders', { orderId: randomUUIDv7(), items: spiders(), replaces: 'x' })).status,
+      (await fixture.call('POST', '/orders', { orderId: randomUUIDv7(), items: spiders(), replaces: 'x' })).status,
     ).toBe(400)
   })
 
-  it('keeps what was agreed for an open checkout, and asks the new price for the next', async () => {
+  it('keeps the agreed price of an open checkout and charges the new price in the next one', async () => {
     const first = await placed()
     const lapsed = await placed()
-    await till.setPrice(robotSpider, 32_000)
+    await fixture.setPrice(robotSpider, 32_000)
     try {
       expect(await placed(first.orderId)).toMatchObject({ amount: 30_000 })
       expect(await placed()).toMatchObject({ amount: 32_000 })
-      await till.sim('POST', `/checkout/${sessionIdOf({ checkoutUrl: lapsed.checkout.url })}/expire`)
+      await fixture.sim('POST', `/checkout/${sessionIdOf({ checkoutUrl: lapsed.checkout.url })}/expire`)
       expect(await placed(lapsed.orderId)).toMatchObject({ amount: 32_000 })
     } finally {
-      await till.setPrice(robotSpider, 30_000)
+      await fixture.setPrice(robotSpider, 30_000)
     }
     await payFor(first)
     expect((await bed.bus.seen(orderPaid, of(first.orderId))).data.amount).toBe(30_000)
   })
 
-  it('makes one session where the provider’s answer was lost', async () => {
+  it('creates one session although Stripe’s response was lost', async () => {
     const orderId = randomUUIDv7()
-    await till.fault({ kind: 'reset', method: 'POST', times: 3 })
+    await fixture.fault({ kind: 'reset', method: 'POST', times: 3 })
     expect((await ask(orderId)).status).toBe(503)
     await placed(orderId)
     expect(await sessionsOf(orderId)).toHaveLength(1)
   })
 
-  it('answers 400 to what it cannot read, naming the field', async () => {
+  it('answers 400 naming the invalid field', async () => {
     const orderId = randomUUIDv7()
     const item = { sku: robotSpider, quantity: 1 }
     const wrong: [unknown, unknown, string][] = [
@@ -275,20 +277,21 @@ describe('POST /orders', () => {
       ),
     ]
     for (const [id, items, path] of wrong) {
-      const answer = await till.call('POST', '/orders', { orderId: id, items })
+      const answer = await fixture.call('POST', '/orders', { orderId: id, items })
       expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
       expect(answer.body).toMatchObject({ issues: expect.arrayContaining([expect.objectContaining({ path })]) })
     }
-    for (const body of ['[]', 'null', '{', '"x"']) expect((await till.call('POST', '/orders', body)).status).toBe(400)
-    expect(codeOf(await till.call('GET', `/orders/${orderId}`))).toBe('order_not_found')
-    expect((await till.call('GET', '/orders/not-a-uuid')).status).toBe(400)
+    for (const body of ['[]', 'null', '{', '"x"'])
+      expect((await fixture.call('POST', '/orders', body)).status).toBe(400)
+    expect(codeOf(await fixture.call('GET', `/orders/${orderId}`))).toBe('order_not_found')
+    expect((await fixture.call('GET', '/orders/not-a-uuid')).status).toBe(400)
   })
 })
 
-describe('an order that is paid', () => {
-  it('is told of once, with who gets it, and of no registration', async () => {
+describe('a paid order', () => {
+  it('is published once, with its buyer, and as no registration', async () => {
     const { orderId, ...made } = await placed(undefined, spiders(2))
-    await till.sim('POST', `/checkout/${sessionIdOf({ checkoutUrl: made.checkout.url })}/pay`, {
+    await fixture.sim('POST', `/checkout/${sessionIdOf({ checkoutUrl: made.checkout.url })}/pay`, {
       card: cards.good,
       email: 'maren.holt@example.com',
       shipping: {
@@ -326,34 +329,34 @@ describe('an order that is paid', () => {
     expect(bed.bus.all(paymentCompleted, ofRegistration)).toEqual([])
   })
 
-  it('is one where every notice comes twice, in reverse order, and once more later', async () => {
+  it('is published once under duplicated, reordered and late webhooks', async () => {
     const made = await placed()
-    await till.webhooks({ paused: true, duplicate: 2, reverse: true })
+    await fixture.webhooks({ paused: true, duplicate: 2, reverse: true })
     await payFor(made)
-    await till.release()
+    await fixture.release()
     await bed.bus.seen(orderPaid, of(made.orderId))
     const before = await order(made.orderId)
-    for (const { id } of await eventsOf(made.orderId)) await till.sim('POST', `/events/${id}/resend`)
-    await till.deliver(till.event('checkout.session.expired', sessionIdOf({ checkoutUrl: made.checkout.url })))
-    await till.simulator.deliveriesIdle()
+    for (const { id } of await eventsOf(made.orderId)) await fixture.sim('POST', `/events/${id}/resend`)
+    await fixture.deliver(fixture.event('checkout.session.expired', sessionIdOf({ checkoutUrl: made.checkout.url })))
+    await fixture.simulator.deliveriesIdle()
     expect(bed.bus.all(orderPaid, of(made.orderId))).toHaveLength(1)
     expect(await paymentsOf(made.orderId)).toHaveLength(1)
     expect(await order(made.orderId)).toEqual(before)
   })
 
-  it('is found by whoever comes back, where no notice came, and by many at once', async () => {
+  it('is recorded when the buyer returns without a webhook, also in many tabs', async () => {
     const made = await placed()
-    await till.webhooks({ dropped: true })
+    await fixture.webhooks({ dropped: true })
     await payFor(made)
-    const answers = await Promise.all(Array.from({ length: 8 }, () => till.refresh(`/orders/${made.orderId}`)))
+    const answers = await Promise.all(Array.from({ length: 8 }, () => fixture.refresh(`/orders/${made.orderId}`)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect((await order(made.orderId)).status).toBe('paid')
     expect(await paymentsOf(made.orderId)).toHaveLength(1)
     await bed.bus.seen(orderPaid, of(made.orderId))
   })
 
-  it('is found by reconciliation where nobody came back, and so is what expired', async () => {
-    const apart = await Till.apart({ env: { RECONCILE_EVERY_MS: '100' } })
+  it('is recorded by reconciliation without webhook or buyer, as is an expired checkout', async () => {
+    const apart = await BillingFixture.startIsolated({ env: { RECONCILE_EVERY_MS: '100' } })
     try {
       await apart.webhooks({ dropped: true })
       const open = async () => read(await apart.call('POST', '/orders', { orderId: randomUUIDv7(), items: spiders() }))
@@ -369,7 +372,7 @@ describe('an order that is paid', () => {
     }
   })
 
-  it('goes through after a decline, which its page can tell', async () => {
+  it('can be paid after a decline, which its page shows', async () => {
     const made = await placed()
     expect((await payFor(made, cards.declined)).status).toBe('declined')
     await eventually(async () => (await order(made.orderId)).checkout.lastDecline !== null)
@@ -380,9 +383,9 @@ describe('an order that is paid', () => {
     expect(bed.bus.all(paymentFailed, (data) => data.registrationId === made.orderId)).toEqual([])
   })
 
-  it('can be paid again after its checkout expired, and only there', async () => {
+  it('can be paid in a new checkout after the first one has expired', async () => {
     const first = await placed()
-    await till.sim('POST', `/checkout/${sessionIdOf({ checkoutUrl: first.checkout.url })}/expire`)
+    await fixture.sim('POST', `/checkout/${sessionIdOf({ checkoutUrl: first.checkout.url })}/expire`)
     await eventually(async () => (await order(first.orderId)).checkout.status === 'expired')
     expect((await order(first.orderId)).checkout.url).toBeNull()
     const second = await placed(first.orderId)
@@ -392,10 +395,10 @@ describe('an order that is paid', () => {
     await bed.bus.seen(orderPaid, of(first.orderId))
   })
 
-  it('gives back what was paid twice', async () => {
+  it('gets its second payment refunded', async () => {
     const hidden = await placed()
-    // As though nobody had ever learned of the first session.
-    await till.service.context.db
+    // As if the first session had never been recorded.
+    await fixture.service.context.db
       .update(checkoutAttempts)
       .set({ status: 'failed' })
       .where(eq(checkoutAttempts.purchaseId, hidden.orderId))
@@ -412,8 +415,8 @@ describe('an order that is paid', () => {
     })
     expect(refunded.data.email).not.toBeNull()
     expect(await order(hidden.orderId)).toMatchObject({ status: 'paid' })
-    // As though an operator had given it back by hand.
-    await till.service.context.db
+    // As if an operator had refunded it by hand.
+    await fixture.service.context.db
       .update(refunds)
       .set({ reason: 'requested' })
       .where(eq(refunds.purchaseId, hidden.orderId))
@@ -421,9 +424,9 @@ describe('an order that is paid', () => {
     expect(bed.bus.all(orderPaid, of(hidden.orderId))).toHaveLength(1)
   })
 
-  it('is not an order where something else was paid than was agreed: that goes back', async () => {
+  it('stays unpaid and is refunded if another amount was paid', async () => {
     const made = await placed()
-    await till.service.context.db
+    await fixture.service.context.db
       .update(checkoutAttempts)
       .set({ amount: 29_999 })
       .where(eq(checkoutAttempts.purchaseId, made.orderId))
@@ -437,12 +440,12 @@ describe('an order that is paid', () => {
   })
 })
 
-describe('an order’s refund', () => {
-  it('is told of with its sum, first a part and then the rest', async () => {
+describe('the refund of an order', () => {
+  it('is published with the running total, for a part and for the rest', async () => {
     const { orderId } = await bought(spiders(2))
-    await till.refunded(orderId, 30_000)
+    await fixture.refunded(orderId, 30_000)
     expect(await order(orderId)).toMatchObject({ status: 'paid', refunds: [{ amount: 30_000, status: 'succeeded' }] })
-    await till.refunded(orderId)
+    await fixture.refunded(orderId)
     await eventually(() => bed.bus.all(orderRefunded, of(orderId)).length === 2)
     expect(bed.bus.all(orderRefunded, of(orderId)).map(({ data }) => [data.amount, data.refundedTotal])).toEqual([
       [30_000, 30_000],
@@ -450,22 +453,22 @@ describe('an order’s refund', () => {
     ])
     expect(await order(orderId)).toMatchObject({ status: 'refunded' })
     const payment_intent = intentOf((await sessionsOf(orderId))[0])
-    const made = (await till.stripe.refunds.list({ payment_intent })).data
+    const made = (await fixture.stripe.refunds.list({ payment_intent })).data
     expect(made.map(({ metadata }) => Object.keys(metadata ?? {}).toSorted())).toEqual([
       ['orderId', 'refundId'],
       ['orderId', 'refundId'],
     ])
-    const over = await till.refund(orderId, 1)
+    const over = await fixture.refund(orderId, 1)
     expect([over.status, codeOf(over)]).toEqual([409, 'refund_not_possible'])
     expect(bed.bus.all(paymentRefunded, (data) => data.registrationId === orderId)).toEqual([])
   })
 
-  it('is recorded once where it was made in the provider’s dashboard, whatever notices come', async () => {
+  it('is recorded once if it was made in the dashboard, whatever webhooks arrive', async () => {
     const { orderId } = await bought()
     const [session] = await sessionsOf(orderId)
-    await till.webhooks({ paused: true, duplicate: 2, reverse: true })
-    await till.stripe.refunds.create({ payment_intent: intentOf(session), amount: 10_000 })
-    await till.release()
+    await fixture.webhooks({ paused: true, duplicate: 2, reverse: true })
+    await fixture.stripe.refunds.create({ payment_intent: intentOf(session), amount: 10_000 })
+    await fixture.release()
     const refunded = await bed.bus.seen(orderRefunded, of(orderId))
     expect(refunded.data).toMatchObject({
       amount: 10_000,
@@ -474,17 +477,17 @@ describe('an order’s refund', () => {
       reason: 'requested',
       lines: [{ sku: robotSpider, quantity: 1 }],
     })
-    await till.simulator.deliveriesIdle()
+    await fixture.simulator.deliveriesIdle()
     expect(bed.bus.all(orderRefunded, of(orderId))).toHaveLength(1)
     expect((await order(orderId)).refunds).toMatchObject([{ amount: 10_000, status: 'succeeded' }])
   })
 
-  it('that fails at the bank after it was told of is told of too: the order stays cancelled, and its money is owed', async () => {
+  it('is published as failed after it was announced: the order stays cancelled and the refund is due', async () => {
     const { orderId, ...made } = await placed()
     await payFor({ orderId, ...made }, '4000000000005126')
     await bed.bus.seen(orderPaid, of(orderId))
-    await till.refunded(orderId)
-    till.simulator.advanceClock(2 * 3600)
+    await fixture.refunded(orderId)
+    fixture.simulator.advanceClock(2 * 3600)
     const failed = await bed.bus.seen(orderRefundFailed, of(orderId))
     expect(failed.data).toMatchObject({ amount: 30_000, orderId })
     expect(await order(orderId)).toMatchObject({
@@ -499,26 +502,26 @@ describe('an order’s refund', () => {
       'order_not_shippable',
       'This order cannot be shipped: it is cancelled, and $300.00 of its refund did not reach the buyer: it is owed still.',
     ])
-    await till.refunded(orderId)
+    await fixture.refunded(orderId)
     expect(await order(orderId)).toMatchObject({ status: 'refunded', paymentState: 'refunded', owed: 0 })
   })
 })
 
-describe('an order’s dispute', () => {
-  it('is told of as the order’s, with who bought it, and is listed', async () => {
+describe('the dispute of an order', () => {
+  it('is published with the order and its buyer, and is listed', async () => {
     const { orderId } = await bought()
     await disputed(orderId)
     const { email } = await order(orderId)
-    const { data } = await bed.bus.seen(paymentDisputed, (told) => told.orderId === orderId)
+    const { data } = await bed.bus.seen(paymentDisputed, (published) => published.orderId === orderId)
     expect(data).toMatchObject({ orderId, registrationId: null, membershipId: null, email, amount: 30_000 })
     expect((await order(orderId)).disputes).toEqual([{ amount: 30_000, currency: 'usd', status: 'needs_response' }])
-    const { disputes } = disputesSchema.parse((await till.call('GET', '/disputes', undefined, adminHeaders)).body)
+    const { disputes } = disputesSchema.parse((await fixture.call('GET', '/disputes', undefined, adminHeaders)).body)
     expect(disputes[0]).toMatchObject({ disputeId: data.disputeId, orderId, registrationId: null })
   })
 })
 
 describe('POST /orders/:orderId/shipment', () => {
-  it('notes that it is on its way, and tells of it once', async () => {
+  it('records the shipment and publishes it once', async () => {
     const { orderId } = await bought()
     const shipped = read(await ship(orderId, { trackingNumber: '9400 1000 0000' }))
     expect(shipped).toMatchObject({ status: 'shipped', trackingNumber: '9400 1000 0000' })
@@ -533,9 +536,11 @@ describe('POST /orders/:orderId/shipment', () => {
     }
     await bed.bus.seen(orderShipped, of(orderId))
     expect(bed.bus.all(orderShipped, of(orderId))).toHaveLength(1)
-    const listed = ordersSchema.parse((await till.call('GET', '/orders?status=shipped', undefined, adminHeaders)).body)
+    const listed = ordersSchema.parse(
+      (await fixture.call('GET', '/orders?status=shipped', undefined, adminHeaders)).body,
+    )
     expect(listed.orders.map((one) => one.orderId)).toContain(orderId)
-    await till.refunded(orderId)
+    await fixture.refunded(orderId)
     expect(await order(orderId)).toMatchObject({ status: 'refunded', shippedAt: shipped.shippedAt })
     const refunded = await bed.bus.seen(orderRefunded, of(orderId))
     expect(refunded.data).toMatchObject({ whole: true, shipped: true })
@@ -543,7 +548,7 @@ describe('POST /orders/:orderId/shipment', () => {
     expect(codeOf(await ship(orderId, { trackingNumber: 'another' }))).toBe('order_already_shipped')
   })
 
-  it('answers 409 while all of the money is on its way back, disputed or lost, and says why', async () => {
+  it('answers 409 with the reason while the payment is refunded, disputed or lost', async () => {
     const why = async (orderId: string) => {
       const answer = await ship(orderId)
       return answer.status === 200 ? answer.status : [codeOf(answer), messageOf(answer).split(': ')[1]]
@@ -551,10 +556,10 @@ describe('POST /orders/:orderId/shipment', () => {
     const pending = await placed(undefined, spiders(2))
     await payFor(pending, '4000000000007726')
     await bed.bus.seen(orderPaid, of(pending.orderId))
-    await till.refunded(pending.orderId, 30_000)
-    // A part is no reason to keep it.
+    await fixture.refunded(pending.orderId, 30_000)
+    // A partial refund does not prevent the shipment.
     expect(await order(pending.orderId)).toMatchObject({ status: 'paid', paymentState: 'paid' })
-    await till.refunded(pending.orderId)
+    await fixture.refunded(pending.orderId)
     expect(await order(pending.orderId)).toMatchObject({ status: 'paid', paymentState: 'refund_under_way' })
     expect(await why(pending.orderId)).toEqual(['order_not_shippable', 'all that was paid is on its way back.'])
 
@@ -562,7 +567,9 @@ describe('POST /orders/:orderId/shipment', () => {
     for (const { orderId } of [lost, won]) {
       await disputed(orderId)
       expect(await why(orderId)).toEqual(['order_not_shippable', 'its payment is disputed with the bank.'])
-      const { orders: listed } = ordersSchema.parse((await till.call('GET', '/orders', undefined, adminHeaders)).body)
+      const { orders: listed } = ordersSchema.parse(
+        (await fixture.call('GET', '/orders', undefined, adminHeaders)).body,
+      )
       expect(listed.find((one) => one.orderId === orderId)?.paymentState).toBe('disputed')
     }
     await decided(lost.orderId, 'lost')
@@ -573,30 +580,30 @@ describe('POST /orders/:orderId/shipment', () => {
     expect(await why(won.orderId)).toBe(200)
   })
 
-  it('answers 409 where there is nothing to ship (any more)', async () => {
+  it('answers 409 for an order that is unpaid, refunded or already shipped', async () => {
     const unpaid = await placed()
     expect(codeOf(await ship(unpaid.orderId))).toBe('order_not_shippable')
     const { orderId } = await bought()
-    await till.refunded(orderId)
+    await fixture.refunded(orderId)
     const refunded = await ship(orderId)
     expect([refunded.status, codeOf(refunded)]).toEqual([409, 'order_not_shippable'])
     expect(codeOf(await ship(randomUUIDv7()))).toBe('order_not_found')
-    const [row] = await till.service.context.db.select().from(orders).where(eq(orders.id, orderId))
+    const [row] = await fixture.service.context.db.select().from(orders).where(eq(orders.id, orderId))
     expect(row?.shippedAt).toBeNull()
   })
 
-  it('is an administrator’s, as the list is', async () => {
+  it('requires the admin secret, as the list of orders does', async () => {
     const { orderId } = await bought()
-    expect((await till.call('POST', `/orders/${orderId}/shipment`, {})).status).toBe(401)
-    expect((await till.call('GET', '/orders')).status).toBe(401)
-    expect((await till.call('POST', '/admin/products', { sku: robotSpider, state: 'available' })).status).toBe(401)
+    expect((await fixture.call('POST', `/orders/${orderId}/shipment`, {})).status).toBe(401)
+    expect((await fixture.call('GET', '/orders')).status).toBe(401)
+    expect((await fixture.call('POST', '/admin/products', { sku: robotSpider, state: 'available' })).status).toBe(401)
   })
 })
 
 describe('POST /admin/products', () => {
-  it('tells of a change once, and refuses what it does not know', async () => {
-    const told = () => bed.bus.all(productStateChanged, ({ sku }) => sku === teddyBear)
-    const before = told().length
+  it('publishes a change of availability once, and rejects unknown products', async () => {
+    const published = () => bed.bus.all(productStateChanged, ({ sku }) => sku === teddyBear)
+    const before = published().length
     await setState(teddyBear, 'pre_order')
     await setState(teddyBear, 'pre_order')
     try {
@@ -605,14 +612,14 @@ describe('POST /admin/products', () => {
     } finally {
       await setState(teddyBear, 'coming_soon')
     }
-    await eventually(() => told().length === before + 2)
-    expect(told().map(({ data }) => [data.from, data.to])).toEqual([
+    await eventually(() => published().length === before + 2)
+    expect(published().map(({ data }) => [data.from, data.to])).toEqual([
       ['coming_soon', 'pre_order'],
       ['pre_order', 'coming_soon'],
     ])
     expect((await setState('product:unheard-of', 'available')).status).toBe(404)
-    expect((await till.call('POST', '/admin/products', { sku: teddyBear, state: 'eaten' }, adminHeaders)).status).toBe(
-      400,
-    )
+    expect(
+      (await fixture.call('POST', '/admin/products', { sku: teddyBear, state: 'eaten' }, adminHeaders)).status,
+    ).toBe(400)
   })
 })

@@ -3,18 +3,18 @@ import { orderSchema, robotSpider, type Order } from '@robokids/contracts/shop'
 import { testBed } from '@robokids/test/bed'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { codeOf, messageOf, Till, type Answer } from '../till.ts'
+import { codeOf, messageOf, BillingFixture, type Answer } from '../fixture.ts'
 
-let till: Till
+let fixture: BillingFixture
 beforeAll(async () => {
-  till = await Till.open(await testBed(), {
+  fixture = await BillingFixture.start(await testBed(), {
     env: { UNPAID_ORDERS_PER_BUYER: '3', UNPAID_ORDERS_PER_NETWORK: '5' },
   })
 })
-afterAll(() => till.close())
+afterAll(() => fixture.close())
 
 let networks = 0
-/** Somebody whom nobody has seen before, with their own network. */
+/** A new buyer with their own network. */
 const buyer = () => ({ browserId: randomUUIDv7(), network: `2001:db8:${(networks += 1).toString(16)}::/48` })
 const body = (differences: object) => ({
   orderId: randomUUIDv7(),
@@ -22,7 +22,7 @@ const body = (differences: object) => ({
   ...buyer(),
   ...differences,
 })
-const begin = (differences: object): Promise<Answer> => till.call('POST', '/orders', body(differences))
+const begin = (differences: object): Promise<Answer> => fixture.call('POST', '/orders', body(differences))
 async function begun(differences: object): Promise<Order> {
   const answer = await begin(differences)
   expect(answer.status).toBe(200)
@@ -30,40 +30,40 @@ async function begun(differences: object): Promise<Order> {
 }
 const refused = { status: 429, body: { code: 'too_many_unpaid' } }
 
-describe('orders that are begun and not paid', () => {
+describe('the limit of unpaid orders', () => {
   it.each([
     ['a browser', { browserId: randomUUIDv7() }, 3],
-    ['an account, in whatever browsers', { ownerId: randomUUIDv7() }, 3],
-    ['a network, whoever is in it', { network: '198.51.100.0/24' }, 5],
-  ])('are limited for %s, without a page at the provider for what is refused', async (_whose, common, most) => {
+    ['an account, in any browsers', { ownerId: randomUUIDv7() }, 3],
+    ['a network shared by several buyers', { network: '198.51.100.0/24' }, 5],
+  ])('rejects further ones of %s without creating a session', async (_scope, common, limit) => {
     const orders: Order[] = []
-    for (let nth = 0; nth < most; nth += 1) orders.push(await begun(common))
+    for (let nth = 0; nth < limit; nth += 1) orders.push(await begun(common))
     const one = body(common)
-    const answer = await till.call('POST', '/orders', one)
+    const answer = await fixture.call('POST', '/orders', one)
     expect(answer).toMatchObject(refused)
     expect(messageOf(answer)).toMatch(/ not paid yet\b.*try again in 3[01] minutes/)
-    expect(await till.sessions(one.orderId)).toEqual([])
-    expect((await till.call('GET', `/orders/${one.orderId}`)).status).toBe(404)
-    // What is begun can be gone on with, and others are not kept from theirs.
+    expect(await fixture.sessions(one.orderId)).toEqual([])
+    expect((await fixture.call('GET', `/orders/${one.orderId}`)).status).toBe(404)
+    // Existing orders can be continued, and other buyers are not affected.
     const [first] = orders
     expect(await begun({ ...common, orderId: first?.orderId })).toMatchObject({ checkout: first?.checkout })
     await begun({})
   })
 
-  it('make room once they are paid, or can be paid no more', async () => {
+  it('no longer counts orders that are paid or closed', async () => {
     const own = buyer()
     const [first, second] = [await begun(own), await begun(own), await begun(own)]
     expect(await begin(own)).toMatchObject(refused)
-    await till.pay({ checkoutUrl: first.checkout.url })
-    await till.refresh(`/orders/${first.orderId}`)
+    await fixture.pay({ checkoutUrl: first.checkout.url })
+    await fixture.refresh(`/orders/${first.orderId}`)
     await begun(own)
     expect(await begin(own)).toMatchObject(refused)
-    await till.service.context.db.execute(sql`
+    await fixture.service.context.db.execute(sql`
       update checkout_attempts set expires_at = now() - interval '1 second' where registration_id = ${second.orderId}`)
     await begun(own)
   })
 
-  it('are one for a cart, however often it is changed', async () => {
+  it('counts a cart once, however often it is changed', async () => {
     const own = buyer()
     const first = await begun(own)
     await begun(own)
@@ -74,14 +74,14 @@ describe('orders that are begun and not paid', () => {
     expect(await begin(own)).toMatchObject(refused)
   })
 
-  it('are counted one after the other where many are begun at once', async () => {
+  it('holds under concurrent requests', async () => {
     const own = buyer()
     const answers = await Promise.all(Array.from({ length: 12 }, () => begin(own)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
     expect(new Set(answers.filter(({ status }) => status !== 200).map(codeOf))).toEqual(new Set(['too_many_unpaid']))
   })
 
-  it('are not limited for a BFF of the version before, which tells no network', async () => {
+  it('does not apply to a BFF of the previous version, which sends no network', async () => {
     const { browserId } = buyer()
     for (let nth = 0; nth < 5; nth += 1)
       expect(await begin({ browserId, network: undefined })).toMatchObject({ status: 200 })

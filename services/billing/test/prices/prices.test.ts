@@ -9,17 +9,17 @@ import { and, asc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { seed } from '../../src/seed.ts'
 import { priceBook, promotions } from '../../src/schema.ts'
-import { adminHeaders, codeOf, purchase, Till } from '../till.ts'
+import { adminHeaders, codeOf, purchase, BillingFixture } from '../fixture.ts'
 
 let bed: TestBed
-let till: Till
+let fixture: BillingFixture
 
 beforeAll(async () => {
   bed = await testBed()
-  till = await Till.open(bed)
+  fixture = await BillingFixture.start(bed)
 })
 afterAll(async () => {
-  await till.close()
+  await fixture.close()
 })
 
 const children = [
@@ -27,17 +27,17 @@ const children = [
   { childName: 'Noa', childAge: 10 },
 ]
 
-/** Stops the clock: a boundary that is a second wide is not to depend on how busy the machine is. */
+/** Freezes the clock: a test of a boundary must not depend on the machine's load. */
 function setClock(instant: string): void {
-  vi.spyOn(till.service.context.clock, 'now').mockReturnValue(Temporal.Instant.from(instant))
+  vi.spyOn(fixture.service.context.clock, 'now').mockReturnValue(Temporal.Instant.from(instant))
 }
 afterEach(() => {
   vi.restoreAllMocks()
 })
 
 describe('GET /prices', () => {
-  it('answers the seeded prices', async () => {
-    expect((await till.prices()).prices).toEqual([
+  it('returns the seeded prices', async () => {
+    expect((await fixture.prices()).prices).toEqual([
       { sku: 'class:advanced', amount: 75_000, currency: 'usd' },
       { sku: 'class:basic', amount: 40_000, currency: 'usd' },
       { sku: 'class:custom', amount: 100_000, currency: 'usd' },
@@ -54,9 +54,9 @@ describe('GET /prices', () => {
     ['2025-08-23T07:00:00Z', 1, 40_000],
     ['2025-10-11T06:59:59.999Z', 1, 40_000],
     ['2025-10-11T07:00:00Z', 0, 80_000],
-  ])('and the checkout agree at %s about the sibling promotion', async (instant, running, amount) => {
+  ])('and the checkout apply the sibling promotion alike at %s', async (instant, running, amount) => {
     setClock(instant)
-    const { promotions } = await till.prices()
+    const { promotions } = await fixture.prices()
     expect(promotions).toHaveLength(running)
     if (running) {
       expect(promotions[0]).toMatchObject({
@@ -66,16 +66,16 @@ describe('GET /prices', () => {
         endsAt: '2025-10-11T07:00:00Z',
       })
     }
-    expect(await till.checkout(purchase({ children }))).toMatchObject({
+    expect(await fixture.checkout(purchase({ children }))).toMatchObject({
       amount,
       unitAmount: 40_000,
       paidSeats: amount / 40_000,
     })
-    expect(await till.checkout(purchase({ children, classType: 'custom' }))).toMatchObject({ amount: 200_000 })
+    expect(await fixture.checkout(purchase({ children, classType: 'custom' }))).toMatchObject({ amount: 200_000 })
   })
 })
 
-/** Enrollment tells of a season; resolves once that has taken effect. */
+/** Publishes a season as enrollment does; resolves once it has taken effect. */
 async function openSeason(openedOn: string, classDates: string[]): Promise<CloudEvent> {
   const season = `opened-${openedOn}`
   const event = newEvent(seasonOpened, season, { season, openedOn, classDates })
@@ -84,14 +84,14 @@ async function openSeason(openedOn: string, classDates: string[]): Promise<Cloud
 }
 
 async function hearAgain(event: CloudEvent): Promise<void> {
-  await till.bed.bus.republish(event)
+  await fixture.bed.bus.republish(event)
   const mark = and(eq(inbox.eventId, event.id), eq(inbox.handler, 'billing__season-opened'))
-  await eventually(() => till.service.context.db.$count(inbox, mark))
+  await eventually(() => fixture.service.context.db.$count(inbox, mark))
 }
 
 describe('the promotion of a season', () => {
-  it('comes with the season, once, and is never brought back or put as it was', async () => {
-    const { db } = till.service.context
+  it('is inserted once when the season opens, and never restored', async () => {
+    const { db } = fixture.service.context
     await db.delete(promotions)
     await seed(db)
     const rows = async () => ({
@@ -114,7 +114,7 @@ describe('the promotion of a season', () => {
     expect(await rows()).toEqual(before)
   })
 
-  it('gives way to the next season’s while both run: one is shown, and is what the checkout goes by', async () => {
+  it('is superseded by that of the next season while both run, in the prices and in the checkout', async () => {
     await openSeason('2027-06-01', ['2027-07-16'])
     await openSeason('2027-07-20', ['2027-09-03'])
     for (const [instant, startsAt] of [
@@ -122,20 +122,20 @@ describe('the promotion of a season', () => {
       ['2027-07-20T07:00:00Z', '2027-07-20T07:00:00Z'],
     ] as const) {
       setClock(instant)
-      expect((await till.prices()).promotions).toMatchObject([{ startsAt }])
-      expect(await till.checkout(purchase({ children }))).toMatchObject({ amount: 40_000 })
+      expect((await fixture.prices()).promotions).toMatchObject([{ startsAt }])
+      expect(await fixture.checkout(purchase({ children }))).toMatchObject({ amount: 40_000 })
     }
   })
 })
 
 describe('POST /admin/prices', () => {
-  it('sets a price from now, or from later, and never for a time that is over', async () => {
+  it('sets a price from now or later, never for the past', async () => {
     setClock('2026-11-28T02:00:00Z')
     const later = '2026-12-01T08:00:00Z'
-    const set = (body: unknown) => till.call('POST', '/admin/prices', body, adminHeaders)
+    const set = (body: unknown) => fixture.call('POST', '/admin/prices', body, adminHeaders)
     expect((await set({ sku: 'class:advanced', amount: 80_000, validFrom: later })).status).toBe(200)
     expect((await set({ sku: 'class:advanced', amount: 77_000 })).status).toBe(200)
-    const price = async () => (await till.prices()).prices.filter(({ sku }) => sku === 'class:advanced')
+    const price = async () => (await fixture.prices()).prices.filter(({ sku }) => sku === 'class:advanced')
     expect(await price()).toMatchObject([{ amount: 77_000 }])
     setClock('2026-12-01T07:59:59.999Z')
     expect(await price()).toMatchObject([{ amount: 77_000 }])
@@ -145,17 +145,17 @@ describe('POST /admin/prices', () => {
     expect([past.status, codeOf(past)]).toEqual([400, 'validation_failed'])
   })
 
-  it('leaves one price at any instant, however many are set at once', async () => {
+  it('leaves one price at any instant after concurrent changes', async () => {
     const amounts = Array.from({ length: 10 }, (_, index) => 60_000 + index)
-    const answers = await Promise.all(amounts.map((amount) => till.setPrice('class:custom', amount)))
+    const answers = await Promise.all(amounts.map((amount) => fixture.setPrice('class:custom', amount)))
     expect(answers.map(({ status }) => status)).toEqual(amounts.map(() => 200))
-    const prices = (await till.prices()).prices.filter(({ sku }) => sku === 'class:custom')
+    const prices = (await fixture.prices()).prices.filter(({ sku }) => sku === 'class:custom')
     expect(prices).toHaveLength(1)
   })
 
-  it('refuses strangers, unknown things and amounts that cannot be charged', async () => {
+  it('rejects requests without the admin secret, unknown skus and invalid amounts', async () => {
     const body = { sku: 'class:basic', amount: 41_000 }
-    const stranger = await till.call('POST', '/admin/prices', body, { 'x-admin-secret': 'guess' })
+    const stranger = await fixture.call('POST', '/admin/prices', body, { 'x-admin-secret': 'guess' })
     expect([stranger.status, codeOf(stranger)]).toEqual([401, 'admin_secret_invalid'])
     for (const wrong of [
       { sku: 'class:basics' },
@@ -164,32 +164,32 @@ describe('POST /admin/prices', () => {
       { amount: 400.5 },
       { amount: 100_000_000 },
     ]) {
-      const answer = await till.call('POST', '/admin/prices', { ...body, ...wrong }, adminHeaders)
+      const answer = await fixture.call('POST', '/admin/prices', { ...body, ...wrong }, adminHeaders)
       expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed'])
     }
   })
 })
 
 describe('prices.changed', () => {
-  it('tells of what costs another amount from now on, and not yet of what will', async () => {
+  it('is published for a current change of price and not for a later one', async () => {
     const of = ({ skus }: { skus: string[] }) => skus.includes('class:intermediate')
     const later = Temporal.Now.instant().add({ hours: 24 }).toString()
-    await till.call(
+    await fixture.call(
       'POST',
       '/admin/prices',
       { sku: 'class:intermediate', amount: 51_000, validFrom: later },
       adminHeaders,
     )
-    expect(codeOf(await till.setPrice('class:unheard-of', 51_000))).toBe('validation_failed')
-    await till.setPrice('class:intermediate', 50_000)
+    expect(codeOf(await fixture.setPrice('class:unheard-of', 51_000))).toBe('validation_failed')
+    await fixture.setPrice('class:intermediate', 50_000)
     const { data } = await bed.bus.seen(pricesChanged, of)
     expect(data.skus).toEqual(['class:intermediate'])
-    await till.setPrice('class:custom', 100_000)
+    await fixture.setPrice('class:custom', 100_000)
     await bed.bus.seen(pricesChanged, ({ skus }) => skus.includes('class:custom'))
     expect(bed.bus.all(pricesChanged, of)).toHaveLength(1)
   })
 
-  it('tells of a season’s promotion where it runs already, once', async () => {
+  it('is published once for a season’s promotion that is running already', async () => {
     const today = Temporal.Now.plainDateISO('America/Los_Angeles')
     const ofPromotion = ({ skus }: { skus: string[] }) => skus.length === 0
     const before = bed.bus.all(pricesChanged, ofPromotion).length
@@ -197,7 +197,7 @@ describe('prices.changed', () => {
     await hearAgain({ ...event, id: randomUUIDv7() })
     const next = today.add({ days: 100 })
     await openSeason(next.toString(), [next.add({ days: 45 }).toString()])
-    await till.setPrice('class:custom', 100_000)
+    await fixture.setPrice('class:custom', 100_000)
     await eventually(() => bed.bus.all(pricesChanged, ofPromotion).length > before)
     expect(bed.bus.all(pricesChanged, ofPromotion)).toHaveLength(before + 1)
   })

@@ -8,36 +8,36 @@ import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { refunds } from '../../src/schema.ts'
-import { adminHeaders, codeOf, intentOf, messageOf, purchase, Till, type SimEvent } from '../till.ts'
+import { adminHeaders, codeOf, intentOf, messageOf, purchase, BillingFixture, type SimEvent } from '../fixture.ts'
 
 let bed: TestBed
-let till: Till
+let fixture: BillingFixture
 
 beforeAll(async () => {
   bed = await testBed()
-  till = await Till.open(bed)
+  fixture = await BillingFixture.start(bed)
 })
 afterEach(async () => {
-  await till.sim('DELETE', '/faults')
-  await till.webhooks({})
+  await fixture.sim('DELETE', '/faults')
+  await fixture.webhooks({})
 })
 afterAll(async () => {
-  await till.close()
+  await fixture.close()
 })
 
 const refundPending = '4000000000007726'
 const refundFails = '4000000000005126'
 const of = (registrationId: string) => (data: { registrationId: string }) => data.registrationId === registrationId
 
-/** Refunds of a payment that the provider has made. */
+/** The refunds of a payment at Stripe. */
 async function madeOf(registrationId: string) {
-  const { payment } = await till.read(registrationId)
-  const listed = await till.stripe.refunds.list({ payment_intent: payment!.stripePaymentIntentId, limit: 100 })
+  const { payment } = await fixture.read(registrationId)
+  const listed = await fixture.stripe.refunds.list({ payment_intent: payment!.stripePaymentIntentId, limit: 100 })
   return listed.data
 }
 
 async function rejected(facts: RegistrationFacts, reason: 'class_full' | 'class_started' = 'class_full') {
-  const { payment } = await till.read(facts.registrationId)
+  const { payment } = await fixture.read(facts.registrationId)
   const { paymentId, receiptNumber, amount, currency } = payment!
   return bed.bus.publish(registrationRejected, facts.registrationId, {
     ...facts,
@@ -47,11 +47,11 @@ async function rejected(facts: RegistrationFacts, reason: 'class_full' | 'class_
 }
 
 describe('POST /refunds', () => {
-  it('gives all of it back, once', async () => {
+  it('refunds the whole payment once', async () => {
     const facts = purchase()
-    await till.sell(facts)
+    await fixture.sell(facts)
     const refundId = randomUUIDv7()
-    const answer = await till.refund(facts.registrationId, undefined, refundId)
+    const answer = await fixture.refund(facts.registrationId, undefined, refundId)
     expect(answer).toMatchObject({
       status: 200,
       body: { refundId, amount: 40_000, currency: 'usd', reason: 'requested', status: 'succeeded' },
@@ -60,7 +60,7 @@ describe('POST /refunds', () => {
       { refundId, registrationId: facts.registrationId },
     ])
     const refunded = await bed.bus.seen(paymentRefunded, of(facts.registrationId))
-    const { payment } = await till.read(facts.registrationId)
+    const { payment } = await fixture.read(facts.registrationId)
     expect(refunded.data).toEqual({
       refundId,
       paymentId: payment?.paymentId,
@@ -73,124 +73,124 @@ describe('POST /refunds', () => {
       whole: true,
       purchase: facts,
     })
-    expect(await till.refund(facts.registrationId, undefined, refundId)).toEqual(answer)
-    await till.simulator.deliveriesIdle()
+    expect(await fixture.refund(facts.registrationId, undefined, refundId)).toEqual(answer)
+    await fixture.simulator.deliveriesIdle()
     expect(await madeOf(facts.registrationId)).toHaveLength(1)
     expect(bed.bus.all(paymentRefunded, of(facts.registrationId))).toHaveLength(1)
-    expect(await till.read(facts.registrationId)).toMatchObject({
+    expect(await fixture.read(facts.registrationId)).toMatchObject({
       status: 'paid',
       checkoutUrl: null,
       refunds: [refundSchema.parse(answer.body)],
     })
   })
 
-  it('refuses more than was paid, nothing, less than nothing, and strangers', async () => {
+  it('rejects more than was paid, zero, negative amounts, and requests without the admin secret', async () => {
     const facts = purchase()
-    await till.sell(facts)
-    const tooMuch = await till.refund(facts.registrationId, 40_001)
+    await fixture.sell(facts)
+    const tooMuch = await fixture.refund(facts.registrationId, 40_001)
     expect([tooMuch.status, codeOf(tooMuch)]).toEqual([409, 'refund_not_possible'])
     expect(messageOf(tooMuch)).toBe(
       '$400.01 is more than can be refunded: $400.00 is left of the $400.00 that was paid.',
     )
     for (const amount of [0, -1]) {
-      const answer = await till.refund(facts.registrationId, amount)
+      const answer = await fixture.refund(facts.registrationId, amount)
       expect([answer.status, codeOf(answer), messageOf(answer)]).toEqual([
         400,
         'validation_failed',
         'A refund is at least 1 cent.',
       ])
     }
-    expect((await till.refund(facts.registrationId, 0.5)).status).toBe(400)
+    expect((await fixture.refund(facts.registrationId, 0.5)).status).toBe(400)
     const body = { registrationId: facts.registrationId, refundId: randomUUIDv7() }
-    expect((await till.call('POST', '/refunds', body)).status).toBe(401)
-    expect((await till.call('POST', '/refunds', body, { 'x-admin-secret': 'local-admin-not' })).status).toBe(401)
-    const unpaid = await till.refund((await till.checkout(purchase())).registrationId)
+    expect((await fixture.call('POST', '/refunds', body)).status).toBe(401)
+    expect((await fixture.call('POST', '/refunds', body, { 'x-admin-secret': 'local-admin-not' })).status).toBe(401)
+    const unpaid = await fixture.refund((await fixture.checkout(purchase())).registrationId)
     expect([unpaid.status, codeOf(unpaid)]).toEqual([404, 'payment_not_found'])
     expect(await madeOf(facts.registrationId)).toEqual([])
-    expect(await till.read(facts.registrationId)).toMatchObject({ refunds: [] })
+    expect(await fixture.read(facts.registrationId)).toMatchObject({ refunds: [] })
   })
 
-  it('takes a receipt’s number in place of the registration', async () => {
+  it('accepts a receipt number instead of a registration', async () => {
     const facts = purchase()
-    const { payment } = await till.sell(facts)
-    const ask = (body: object) => till.call('POST', '/refunds', { refundId: randomUUIDv7(), ...body }, adminHeaders)
+    const { payment } = await fixture.sell(facts)
+    const ask = (body: object) => fixture.call('POST', '/refunds', { refundId: randomUUIDv7(), ...body }, adminHeaders)
     const { receiptNumber } = payment!
     expect(await ask({ receiptNumber, amount: 100 })).toMatchObject({ status: 200, body: { amount: 100 } })
-    expect((await till.read(facts.registrationId)).refunds).toMatchObject([{ amount: 100 }])
+    expect((await fixture.read(facts.registrationId)).refunds).toMatchObject([{ amount: 100 }])
     expect((await ask({ receiptNumber: 'RK-999999' })).status).toBe(404)
     for (const body of [{}, { receiptNumber: 'x' }, { receiptNumber, registrationId: facts.registrationId }]) {
       expect((await ask(body)).status).toBe(400)
     }
   })
 
-  it('makes exactly one of two full refunds at the same time', async () => {
+  it('makes exactly one of two concurrent full refunds', async () => {
     const facts = purchase()
-    await till.sell(facts)
-    const answers = await Promise.all([till.refund(facts.registrationId), till.refund(facts.registrationId)])
+    await fixture.sell(facts)
+    const answers = await Promise.all([fixture.refund(facts.registrationId), fixture.refund(facts.registrationId)])
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
     const refused = answers.find(({ status }) => status === 409)!
     expect(messageOf(refused)).toBe('Nothing is left to refund: all of the $400.00 went back already.')
     expect((await madeOf(facts.registrationId)).map(({ amount }) => amount)).toEqual([40_000])
   })
 
-  it('makes one of the same refund sent many times at once', async () => {
+  it('makes one refund for concurrent requests with the same id', async () => {
     const facts = purchase()
-    await till.sell(facts)
+    await fixture.sell(facts)
     const refundId = randomUUIDv7()
     const answers = await Promise.all(
-      Array.from({ length: 5 }, () => till.refund(facts.registrationId, 10_000, refundId)),
+      Array.from({ length: 5 }, () => fixture.refund(facts.registrationId, 10_000, refundId)),
     )
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    await eventually(async () => (await till.read(facts.registrationId)).refunds[0]?.status === 'succeeded')
+    await eventually(async () => (await fixture.read(facts.registrationId)).refunds[0]?.status === 'succeeded')
     expect((await madeOf(facts.registrationId)).map(({ amount }) => amount)).toEqual([10_000])
-    const other = await till.refund(facts.registrationId, 5_000, refundId)
+    const other = await fixture.refund(facts.registrationId, 5_000, refundId)
     expect([other.status, codeOf(other)]).toEqual([409, 'id_reused'])
   })
 
-  it('gives parts back until nothing is left, and tells the total each time', async () => {
+  it('refunds parts until nothing is left, and publishes the running total', async () => {
     const facts = purchase()
-    await till.sell(facts)
-    await till.refunded(facts.registrationId, 15_000)
-    const over = await till.refund(facts.registrationId, 25_001)
+    await fixture.sell(facts)
+    await fixture.refunded(facts.registrationId, 15_000)
+    const over = await fixture.refund(facts.registrationId, 25_001)
     expect(messageOf(over)).toBe('$250.01 is more than can be refunded: $250.00 is left of the $400.00 that was paid.')
-    expect(await till.refunded(facts.registrationId)).toMatchObject({ amount: 25_000 })
-    expect((await till.refund(facts.registrationId, 1)).status).toBe(409)
+    expect(await fixture.refunded(facts.registrationId)).toMatchObject({ amount: 25_000 })
+    expect((await fixture.refund(facts.registrationId, 1)).status).toBe(409)
     await eventually(() => bed.bus.all(paymentRefunded, of(facts.registrationId)).length === 2)
-    const told = bed.bus
+    const published = bed.bus
       .all(paymentRefunded, of(facts.registrationId))
       .map(({ data }) => [data.amount, data.refundedTotal])
-    expect(told).toEqual([
+    expect(published).toEqual([
       [15_000, 15_000],
       [25_000, 40_000],
     ])
   })
 
-  it('makes one refund where the connection breaks after the provider has made it', async () => {
+  it('makes one refund although the connection broke after Stripe had made it', async () => {
     const facts = purchase()
-    await till.sell(facts)
-    await till.fault({ kind: 'reset', method: 'POST', path: '/v1/refunds', times: 1, when: 'after' })
-    expect((await till.refund(facts.registrationId)).status).toBe(200)
+    await fixture.sell(facts)
+    await fixture.fault({ kind: 'reset', method: 'POST', path: '/v1/refunds', times: 1, when: 'after' })
+    expect((await fixture.refund(facts.registrationId)).status).toBe(200)
     expect(await madeOf(facts.registrationId)).toHaveLength(1)
   })
 
-  it('finds the refund that a server error hides', async () => {
+  it('finds a refund that Stripe made despite a server error', async () => {
     const facts = purchase()
-    await till.sell(facts)
-    await till.webhooks({ dropped: true })
-    await till.fault({ kind: 'error', method: 'POST', path: '/v1/refunds', times: 1, when: 'after', status: 500 })
-    const answer = await till.refund(facts.registrationId)
+    await fixture.sell(facts)
+    await fixture.webhooks({ dropped: true })
+    await fixture.fault({ kind: 'error', method: 'POST', path: '/v1/refunds', times: 1, when: 'after', status: 500 })
+    const answer = await fixture.refund(facts.registrationId)
     expect(answer).toMatchObject({ status: 200, body: { status: 'pending' } })
     await bed.bus.seen(paymentRefunded, of(facts.registrationId))
     expect(await madeOf(facts.registrationId)).toHaveLength(1)
     expect(bed.bus.all(paymentRefunded, of(facts.registrationId))).toHaveLength(1)
   })
 
-  it('makes the refund later where the provider is away', async () => {
+  it('makes the refund after an outage of Stripe', async () => {
     const facts = purchase()
-    await till.sell(facts)
-    // More than one request with its repetitions, since the job asks as well.
-    await till.fault({ kind: 'error', method: 'POST', path: '/v1/refunds', times: 6, when: 'before', status: 503 })
-    expect(await till.refund(facts.registrationId)).toMatchObject({
+    await fixture.sell(facts)
+    // More than one request with its retries, since the job calls Stripe as well.
+    await fixture.fault({ kind: 'error', method: 'POST', path: '/v1/refunds', times: 6, when: 'before', status: 503 })
+    expect(await fixture.refund(facts.registrationId)).toMatchObject({
       status: 200,
       body: { status: 'pending', stripeRefundId: null },
     })
@@ -198,13 +198,13 @@ describe('POST /refunds', () => {
     expect(await madeOf(facts.registrationId)).toHaveLength(1)
   })
 
-  it('asks under another key where all that the first one has kept is a server error', async () => {
-    const behind = await Till.apart()
+  it('retries under another idempotency key after a saved server error', async () => {
+    const behind = await BillingFixture.startIsolated()
     const door = await openFaultyDoor(behind.simulator.url)
     const facts = purchase()
     await behind.sell(facts)
     await behind.service.stop()
-    const again = await behind.another({ STRIPE_API_URL: door.url })
+    const again = await behind.startSecondProcess({ STRIPE_API_URL: door.url })
     const body = { registrationId: facts.registrationId, refundId: randomUUIDv7() }
     const answer = await behind.call('POST', '/refunds', body, adminHeaders, again.url)
     expect(answer).toMatchObject({ status: 200, body: { status: 'pending' } })
@@ -216,24 +216,24 @@ describe('POST /refunds', () => {
     await door.close()
   })
 
-  it('says so where the money went back in the dashboard before billing heard of it', async () => {
+  it('reports a refund that was made in the dashboard before its webhook arrived', async () => {
     const facts = purchase()
-    const { payment } = await till.sell(facts)
-    await till.webhooks({ dropped: true })
-    const made = await till.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId })
-    const answer = await till.refund(facts.registrationId)
+    const { payment } = await fixture.sell(facts)
+    await fixture.webhooks({ dropped: true })
+    const made = await fixture.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId })
+    const answer = await fixture.refund(facts.registrationId)
     expect([answer.status, codeOf(answer)]).toEqual([409, 'refund_not_possible'])
     const refunded = await bed.bus.seen(paymentRefunded, of(facts.registrationId))
     expect(refunded.data).toMatchObject({ amount: 40_000, refundedTotal: 40_000, reason: 'requested' })
-    const { refunds } = await till.read(facts.registrationId)
+    const { refunds } = await fixture.read(facts.registrationId)
     expect(refunds.filter(({ status }) => status === 'succeeded')).toMatchObject([{ stripeRefundId: made.id }])
   })
 })
 
 describe('a rejected registration', () => {
-  it('gets its payment back once, however often it is told', async () => {
+  it('gets its payment refunded once, however often the event arrives', async () => {
     const facts = purchase()
-    await till.sell(facts)
+    await fixture.sell(facts)
     const event = await rejected(facts)
     await bed.bus.republish(event)
     await rejected(facts, 'class_started')
@@ -246,21 +246,21 @@ describe('a rejected registration', () => {
       purchase: facts,
     })
     const marker = purchase()
-    await till.sell(marker)
+    await fixture.sell(marker)
     await rejected(marker)
     await bed.bus.seen(paymentRefunded, of(marker.registrationId))
-    await till.simulator.deliveriesIdle()
+    await fixture.simulator.deliveriesIdle()
     expect(await madeOf(facts.registrationId)).toMatchObject([{ amount: 40_000 }])
     expect(bed.bus.all(paymentRefunded, of(facts.registrationId))).toHaveLength(1)
-    expect(await till.read(facts.registrationId)).toMatchObject({
+    expect(await fixture.read(facts.registrationId)).toMatchObject({
       refunds: [{ reason: 'seat_gone', status: 'succeeded' }],
     })
   })
 
-  it('gets back what is left where a part went back already', async () => {
+  it('gets the rest refunded after a partial refund', async () => {
     const facts = purchase()
-    await till.sell(facts)
-    await till.refunded(facts.registrationId, 10_000)
+    await fixture.sell(facts)
+    await fixture.refunded(facts.registrationId, 10_000)
     await rejected(facts)
     const refunded = await bed.bus.seen(
       paymentRefunded,
@@ -269,24 +269,24 @@ describe('a rejected registration', () => {
     expect(refunded.data).toMatchObject({ amount: 30_000, refundedTotal: 40_000 })
   })
 
-  it('and an administrator at the same moment give it back once', async () => {
+  it('is refunded once when an administrator refunds it concurrently', async () => {
     const facts = purchase()
-    await till.sell(facts)
-    const [, answer] = await Promise.all([rejected(facts), till.refund(facts.registrationId)])
+    await fixture.sell(facts)
+    const [, answer] = await Promise.all([rejected(facts), fixture.refund(facts.registrationId)])
     expect([200, 409]).toContain(answer.status)
     await bed.bus.seen(paymentRefunded, of(facts.registrationId))
     const marker = purchase()
-    await till.sell(marker)
+    await fixture.sell(marker)
     await rejected(marker)
     await bed.bus.seen(paymentRefunded, of(marker.registrationId))
     expect((await madeOf(facts.registrationId)).map(({ amount }) => amount)).toEqual([40_000])
   })
 
-  it('is refunded by another process where the first one died before it asked', async () => {
+  it('is refunded by another process if the first one crashed before the call', async () => {
     const facts = purchase()
-    const { payment } = await till.sell(facts)
-    // What a transaction left whose process died right after its commit: nobody has been woken.
-    await till.service.context.db.insert(refunds).values({
+    const { payment } = await fixture.sell(facts)
+    // The state after a crash right after the commit: the job was not notified.
+    await fixture.service.context.db.insert(refunds).values({
       id: randomUUIDv7(),
       paymentId: payment!.paymentId,
       purchaseId: facts.registrationId,
@@ -294,8 +294,8 @@ describe('a rejected registration', () => {
       currency: 'usd',
       reason: 'seat_gone',
       status: 'pending',
-      nextTryAt: till.service.context.clock.now(),
-      createdAt: till.service.context.clock.now(),
+      nextTryAt: fixture.service.context.clock.now(),
+      createdAt: fixture.service.context.clock.now(),
     })
     await bed.bus.seen(paymentRefunded, of(facts.registrationId))
     expect(await madeOf(facts.registrationId)).toHaveLength(1)
@@ -303,72 +303,79 @@ describe('a rejected registration', () => {
 })
 
 describe('a refund in the provider’s dashboard', () => {
-  const notices = ['refund.created', 'charge.refunded', 'refund.updated']
+  const eventTypes = ['refund.created', 'charge.refunded', 'refund.updated']
 
-  it.each(notices)('is recorded by %s alone, and once by all of them', async (only) => {
+  it.each(eventTypes)('is recorded by %s alone, and once by all events together', async (only) => {
     const facts = purchase()
-    const { payment } = await till.sell(facts)
-    await till.webhooks({ dropped: true })
-    const made = await till.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId })
-    const about = (type: string) => till.event(type, type === 'charge.refunded' ? (made.charge as string) : made.id)
-    expect((await till.deliver(about(only))).status).toBe(200)
+    const { payment } = await fixture.sell(facts)
+    await fixture.webhooks({ dropped: true })
+    const made = await fixture.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId })
+    const about = (type: string) => fixture.event(type, type === 'charge.refunded' ? (made.charge as string) : made.id)
+    expect((await fixture.deliver(about(only))).status).toBe(200)
     const refunded = await bed.bus.seen(paymentRefunded, of(facts.registrationId))
     expect(refunded.data).toMatchObject({ reason: 'requested', amount: 40_000, refundedTotal: 40_000 })
-    const answers = await Promise.all([...notices, ...notices].toReversed().map((type) => till.deliver(about(type))))
+    const answers = await Promise.all(
+      [...eventTypes, ...eventTypes].toReversed().map((type) => fixture.deliver(about(type))),
+    )
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    expect((await till.read(facts.registrationId)).refunds).toMatchObject([
+    expect((await fixture.read(facts.registrationId)).refunds).toMatchObject([
       { stripeRefundId: made.id, status: 'succeeded', amount: 40_000 },
     ])
     const marker = purchase()
-    await till.sell(marker)
-    await till.refunded(marker.registrationId)
+    await fixture.sell(marker)
+    await fixture.refunded(marker.registrationId)
     await bed.bus.seen(paymentRefunded, of(marker.registrationId))
     expect(bed.bus.all(paymentRefunded, of(facts.registrationId))).toHaveLength(1)
   })
 
-  it('is recorded even where it is heard of before its payment', async () => {
+  it('is recorded even if its webhook arrives before that of its payment', async () => {
     const facts = purchase()
-    const checkout = await till.checkout(facts)
-    await till.webhooks({ dropped: true })
-    await till.pay(checkout)
-    const [session] = await till.sessions(facts.registrationId)
-    const made = await till.stripe.refunds.create({ payment_intent: intentOf(session), amount: 100 })
-    expect((await till.deliver(till.event('refund.created', made.id))).status).toBe(200)
-    expect(await till.read(facts.registrationId)).toMatchObject({
+    const checkout = await fixture.checkout(facts)
+    await fixture.webhooks({ dropped: true })
+    await fixture.pay(checkout)
+    const [session] = await fixture.sessions(facts.registrationId)
+    const made = await fixture.stripe.refunds.create({ payment_intent: intentOf(session), amount: 100 })
+    expect((await fixture.deliver(fixture.event('refund.created', made.id))).status).toBe(200)
+    expect(await fixture.read(facts.registrationId)).toMatchObject({
       status: 'paid',
       refunds: [{ amount: 100, status: 'succeeded' }],
     })
   })
 })
 
-describe('a refund that takes time', () => {
-  it('is told of when it is through', async () => {
+describe('a refund that is pending at the bank', () => {
+  it('is published when it succeeds', async () => {
     const facts = purchase()
-    await till.sell(facts, refundPending)
-    expect(await till.refunded(facts.registrationId)).toMatchObject({ status: 'pending' })
-    expect((await till.refund(facts.registrationId)).status).toBe(409)
-    await till.simulator.deliveriesIdle()
+    await fixture.sell(facts, refundPending)
+    expect(await fixture.refunded(facts.registrationId)).toMatchObject({ status: 'pending' })
+    expect((await fixture.refund(facts.registrationId)).status).toBe(409)
+    await fixture.simulator.deliveriesIdle()
     expect(bed.bus.all(paymentRefunded, of(facts.registrationId))).toEqual([])
-    till.simulator.advanceClock(2 * 3600)
+    fixture.simulator.advanceClock(2 * 3600)
     const refunded = await bed.bus.seen(paymentRefunded, of(facts.registrationId))
     expect(refunded.data).toMatchObject({ refundedTotal: 40_000 })
-    expect((await till.read(facts.registrationId)).refunds).toMatchObject([{ status: 'succeeded' }])
+    expect((await fixture.read(facts.registrationId)).refunds).toMatchObject([{ status: 'succeeded' }])
   })
 
-  it('and fails after all is shown as failed, and can be made again', async () => {
+  it('is shown as failed if it fails later, and can be repeated', async () => {
     const facts = purchase()
-    await till.sell(facts, refundFails)
-    const [first] = [await till.refunded(facts.registrationId)]
-    till.simulator.advanceClock(2 * 3600)
-    await till.simulator.deliveriesIdle()
-    await eventually(async () => (await till.read(facts.registrationId)).refunds[0]?.status === 'failed')
+    await fixture.sell(facts, refundFails)
+    const [first] = [await fixture.refunded(facts.registrationId)]
+    fixture.simulator.advanceClock(2 * 3600)
+    await fixture.simulator.deliveriesIdle()
+    await eventually(async () => (await fixture.read(facts.registrationId)).refunds[0]?.status === 'failed')
     const failed = await eventsOf(String(first.stripeRefundId))
     for (const event of [...failed, ...failed].toReversed())
-      expect((await till.deliver({ ...event, id: `evt_${randomUUIDv7()}` })).status).toBe(200)
-    expect((await till.read(facts.registrationId)).refunds).toMatchObject([{ status: 'failed' }])
-    const told = await bed.bus.seen(refundFailed, of(facts.registrationId))
-    expect(told.data).toMatchObject({ refundId: first.refundId, amount: 40_000, reason: 'requested', purchase: facts })
-    expect((await till.refund(facts.registrationId)).status).toBe(200)
+      expect((await fixture.deliver({ ...event, id: `evt_${randomUUIDv7()}` })).status).toBe(200)
+    expect((await fixture.read(facts.registrationId)).refunds).toMatchObject([{ status: 'failed' }])
+    const published = await bed.bus.seen(refundFailed, of(facts.registrationId))
+    expect(published.data).toMatchObject({
+      refundId: first.refundId,
+      amount: 40_000,
+      reason: 'requested',
+      purchase: facts,
+    })
+    expect((await fixture.refund(facts.registrationId)).status).toBe(200)
     await eventually(() => bed.bus.all(paymentRefunded, of(facts.registrationId)).length === 2)
     expect(bed.bus.all(paymentRefunded, of(facts.registrationId)).map(({ data }) => data.again)).toEqual([
       undefined,
@@ -376,17 +383,17 @@ describe('a refund that takes time', () => {
     ])
     expect(bed.bus.all(refundFailed, of(facts.registrationId))).toHaveLength(1)
     expect(
-      await till.service.context.db.select().from(refunds).where(eq(refunds.purchaseId, facts.registrationId)),
+      await fixture.service.context.db.select().from(refunds).where(eq(refunds.purchaseId, facts.registrationId)),
     ).toHaveLength(2)
   })
 })
 
 async function eventsOf(objectId: string): Promise<SimEvent[]> {
-  const { events } = (await till.sim('GET', '/events')) as { events: SimEvent[] }
+  const { events } = (await fixture.sim('GET', '/events')) as { events: SimEvent[] }
   return events.filter((event) => event.data.object.id === objectId)
 }
 
-/** Stands before the provider and answers a saved server error to the first idempotency key under which a refund is asked for. */
+/** A proxy before Stripe that responds with a saved server error to the first idempotency key of a refund. */
 async function openFaultyDoor(providerUrl: string) {
   const keys = new Set<string>()
   const server = createServer((request, response) => {

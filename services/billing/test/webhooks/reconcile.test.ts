@@ -22,38 +22,38 @@ import {
   stripeEvents,
 } from '../../src/schema.ts'
 import { idOf } from '../../src/stripe/client.ts'
-import { cards, neverAborts, purchase, sessionIdOf, Till } from '../till.ts'
+import { cards, neverAborts, purchase, sessionIdOf, BillingFixture } from '../fixture.ts'
 
 let bed: TestBed
-let till: Till
+let fixture: BillingFixture
 
 beforeAll(async () => {
   bed = await testBed()
-  till = await Till.open(bed, { env: { RECONCILE_EVERY_MS: '300' } })
+  fixture = await BillingFixture.start(bed, { env: { RECONCILE_EVERY_MS: '300' } })
 })
 afterEach(async () => {
-  await till.sim('DELETE', '/faults')
+  await fixture.sim('DELETE', '/faults')
 })
 afterAll(async () => {
-  await till.close()
+  await fixture.close()
 })
 
 const of = (registrationId: string) => (data: { registrationId: string }) => data.registrationId === registrationId
 
 async function counted(metric: string): Promise<number> {
-  const metrics = await (await fetch(`${till.service.url}/metrics`)).text()
+  const metrics = await (await fetch(`${fixture.service.url}/metrics`)).text()
   const line = metrics.split('\n').find((one) => one.startsWith(`${metric} `))
   return Number(line?.slice(metric.length) ?? 0)
 }
 
-/** Spoils how a dispute is learnt. @returns what mends it. */
+/** Breaks the recording of a dispute. @returns a function that repairs it. */
 async function failAtProvider() {
-  await till.fault({ kind: 'error', method: 'GET', path: '/v1/disputes/*', times: 10_000, status: 500 })
-  return () => till.sim('DELETE', '/faults')
+  await fixture.fault({ kind: 'error', method: 'GET', path: '/v1/disputes/*', times: 10_000, status: 500 })
+  return () => fixture.sim('DELETE', '/faults')
 }
 
 async function failInDatabase() {
-  const { db } = till.service.context
+  const { db } = fixture.service.context
   await db.execute(sql`
     create function too_much() returns trigger language plpgsql as $$
     begin raise exception using errcode = 'numeric_value_out_of_range', message = 'out of range'; end $$`)
@@ -61,60 +61,62 @@ async function failInDatabase() {
   return () => db.execute(sql`drop trigger too_much on disputes`)
 }
 
-describe('reconciling', () => {
-  it('finds payments, declines, expiries and refunds that no webhook ever told of', async () => {
-    await till.webhooks({ dropped: true })
+describe('reconcile', () => {
+  it('finds payments, declines, expired checkouts and refunds without any webhook', async () => {
+    await fixture.webhooks({ dropped: true })
     const [paid, expired, declined] = [purchase(), purchase(), purchase()]
-    await till.pay(await till.checkout(paid))
-    await till.sim('POST', `/checkout/${sessionIdOf(await till.checkout(expired))}/expire`)
-    await till.pay(await till.checkout(declined), cards.poor)
+    await fixture.pay(await fixture.checkout(paid))
+    await fixture.sim('POST', `/checkout/${sessionIdOf(await fixture.checkout(expired))}/expire`)
+    await fixture.pay(await fixture.checkout(declined), cards.poor)
     await bed.bus.seen(paymentCompleted, of(paid.registrationId))
     await bed.bus.seen(checkoutExpired, of(expired.registrationId))
     await bed.bus.seen(paymentFailed, of(declined.registrationId))
-    expect(await till.read(declined.registrationId)).toMatchObject({
+    expect(await fixture.read(declined.registrationId)).toMatchObject({
       status: 'open',
       lastDecline: 'Your card has insufficient funds.',
     })
 
-    const { payment } = await till.read(paid.registrationId)
-    await till.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId })
+    const { payment } = await fixture.read(paid.registrationId)
+    await fixture.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId })
     const refunded = await bed.bus.seen(paymentRefunded, of(paid.registrationId))
     expect(refunded.data).toMatchObject({ refundedTotal: 40_000 })
-    await till.webhooks({})
+    await fixture.webhooks({})
   })
 
-  it('finds the outcome of a refund that was on its way', async () => {
-    await till.webhooks({ dropped: true })
+  it('finds the outcome of a pending refund', async () => {
+    await fixture.webhooks({ dropped: true })
     const facts = purchase()
-    await till.sell(facts, '4000000000007726')
-    expect(await till.refunded(facts.registrationId)).toMatchObject({ status: 'pending' })
-    till.simulator.advanceClock(2 * 3600)
+    await fixture.sell(facts, '4000000000007726')
+    expect(await fixture.refunded(facts.registrationId)).toMatchObject({ status: 'pending' })
+    fixture.simulator.advanceClock(2 * 3600)
     await bed.bus.seen(paymentRefunded, of(facts.registrationId))
-    await till.webhooks({})
+    await fixture.webhooks({})
   })
 
-  it('makes up for webhooks that were all refused', async () => {
-    const refusing = await Till.apart({ env: { STRIPE_WEBHOOK_SECRETS: 'whsec_wrong', RECONCILE_EVERY_MS: '300' } })
+  it('makes up for rejected webhooks', async () => {
+    const refusing = await BillingFixture.startIsolated({
+      env: { STRIPE_WEBHOOK_SECRETS: 'whsec_wrong', RECONCILE_EVERY_MS: '300' },
+    })
     const facts = purchase()
     await refusing.pay(await refusing.checkout(facts))
     await refusing.bed.bus.seen(paymentCompleted, of(facts.registrationId))
     await refusing.close()
   })
 
-  it('settles an attempt whose making was cut off, without a second session', async () => {
+  it('settles an attempt after an interrupted creation, without a second session', async () => {
     const facts = purchase()
-    const { attemptId } = await till.checkout(facts)
-    await till.service.context.db
+    const { attemptId } = await fixture.checkout(facts)
+    await fixture.service.context.db
       .update(checkoutAttempts)
       .set({ status: 'creating', stripeSessionId: null, checkoutUrl: null })
       .where(eq(checkoutAttempts.id, attemptId))
-    await eventually(async () => (await till.read(facts.registrationId)).status === 'open')
-    expect(await till.sessions(facts.registrationId)).toHaveLength(1)
+    await eventually(async () => (await fixture.read(facts.registrationId)).status === 'open')
+    expect(await fixture.sessions(facts.registrationId)).toHaveLength(1)
   })
 
-  it('gives up an attempt that was never executed and is too old', async () => {
+  it('fails an attempt that was never sent and is too old', async () => {
     const facts = purchase()
-    await till.fault({
+    await fixture.fault({
       kind: 'error',
       method: 'POST',
       path: '/v1/checkout/sessions',
@@ -122,30 +124,30 @@ describe('reconciling', () => {
       when: 'before',
       status: 503,
     })
-    await till.call('POST', '/checkouts', { purchase: facts })
-    till.simulator.advanceClock(5 * 60)
-    await eventually(async () => (await till.read(facts.registrationId)).status === 'failed')
-    expect(await till.sessions(facts.registrationId)).toEqual([])
+    await fixture.call('POST', '/checkouts', { purchase: facts })
+    fixture.simulator.advanceClock(5 * 60)
+    await eventually(async () => (await fixture.read(facts.registrationId)).status === 'failed')
+    expect(await fixture.sessions(facts.registrationId)).toEqual([])
   })
 
-  it('goes on behind an attempt that it cannot ask after', async () => {
-    await till.webhooks({ dropped: true })
+  it('continues after an attempt that it cannot fetch', async () => {
+    await fixture.webhooks({ dropped: true })
     const [stuck, paid] = [purchase(), purchase()]
-    const first = await till.checkout(stuck)
-    await till.fault({
+    const first = await fixture.checkout(stuck)
+    await fixture.fault({
       kind: 'error',
       method: 'GET',
       path: `/v1/checkout/sessions/${sessionIdOf(first)}`,
       times: 1_000,
       status: 500,
     })
-    await till.pay(await till.checkout(paid))
+    await fixture.pay(await fixture.checkout(paid))
     await bed.bus.seen(paymentCompleted, of(paid.registrationId))
-    await till.webhooks({})
+    await fixture.webhooks({})
   })
 
-  it('reads each event once, and goes on from where it stopped', async () => {
-    const own = await Till.apart()
+  it('reads each event once and continues from where it stopped', async () => {
+    const own = await BillingFixture.startIsolated()
     const { context } = own.service
     await own.webhooks({ dropped: true })
     const facts = purchase()
@@ -159,7 +161,7 @@ describe('reconciling', () => {
     const [cursor] = await context.db.select().from(cursors)
     expect(cursor?.position).toBeGreaterThan(own.simulator.now() - 60)
 
-    // An event that cannot be handled is tried again by itself.
+    // A failed event is retried separately.
     const next = purchase()
     const checkout = await own.checkout(next)
     await own.pay(checkout)
@@ -185,21 +187,21 @@ describe('reconciling', () => {
   })
 
   it.each([
-    ['the provider’s answer is an error', failAtProvider],
-    ['the database cannot take what the provider says', failInDatabase],
-  ])('goes on behind an event that it cannot handle because %s, and handles that once it can', async (_, spoil) => {
-    await till.webhooks({ dropped: true })
+    ['Stripe responds with an error', failAtProvider],
+    ['the database rejects the data', failInDatabase],
+  ])('continues after an event that it cannot handle because %s, and handles that later', async (_, spoil) => {
+    await fixture.webhooks({ dropped: true })
     const [disputing, refunding] = [purchase(), purchase()]
-    const { payment: disputed } = await till.sell(disputing)
-    const { payment: refunded } = await till.sell(refunding)
-    const { latest_charge: charge } = await till.stripe.paymentIntents.retrieve(disputed!.stripePaymentIntentId)
+    const { payment: disputed } = await fixture.sell(disputing)
+    const { payment: refunded } = await fixture.sell(refunding)
+    const { latest_charge: charge } = await fixture.stripe.paymentIntents.retrieve(disputed!.stripePaymentIntentId)
     const isDisputed = ({ registrationId }: { registrationId: string | null }) =>
       registrationId === disputing.registrationId
     const failures = await counted('job_runs_total{job="reconcile",outcome="failed"}')
 
     const repair = await spoil()
-    await till.sim('POST', `/charges/${idOf(charge)}/dispute`)
-    await till.stripe.refunds.create({ payment_intent: refunded!.stripePaymentIntentId })
+    await fixture.sim('POST', `/charges/${idOf(charge)}/dispute`)
+    await fixture.stripe.refunds.create({ payment_intent: refunded!.stripePaymentIntentId })
     await bed.bus.seen(paymentRefunded, of(refunding.registrationId))
     expect(bed.bus.all(paymentDisputed, isDisputed)).toEqual([])
     await eventually(async () => (await counted('job_runs_total{job="reconcile",outcome="failed"}')) > failures)
@@ -209,11 +211,11 @@ describe('reconciling', () => {
     await bed.bus.seen(paymentDisputed, isDisputed, 20_000)
     await eventually(async () => (await counted('stripe_events_failed')) === 0, 20_000)
     expect(bed.bus.all(paymentDisputed, isDisputed)).toHaveLength(1)
-    await till.webhooks({})
+    await fixture.webhooks({})
   })
 
-  it('does all else where one part of it fails, and says that it failed', async () => {
-    const own = await Till.apart()
+  it('runs all other parts if one fails, and reports the failure', async () => {
+    const own = await BillingFixture.startIsolated()
     const { context } = own.service
     await own.webhooks({ dropped: true })
     const facts = purchase()
@@ -229,8 +231,8 @@ describe('reconciling', () => {
     await own.close()
   })
 
-  it('asks after every membership in turn, however many stay as they are or cannot be asked after', async () => {
-    const own = await Till.apart()
+  it('refreshes every membership in turn, however many do not change or cannot be fetched', async () => {
+    const own = await BillingFixture.startIsolated()
     const { context } = own.service
     await own.webhooks({ dropped: true })
     const email = `${randomUUIDv7()}@example.com`
@@ -256,13 +258,13 @@ describe('reconciling', () => {
     )
     await own.fault({ kind: 'error', method: 'GET', path: '/v1/subscriptions/sub_stuck_*', times: 10_000, status: 400 })
     own.simulator.advanceClock(32 * 24 * 3600)
-    // In one statement: the pass that began with the process may write its own meanwhile.
+    // In one statement: the run that started with the process may write concurrently.
     const position = own.simulator.now() + 3600
     await context.db
       .insert(cursors)
       .values({ name: 'stripe_events', position })
       .onConflictDoUpdate({ target: cursors.name, set: { position } })
-    // Written anew, it is behind all the others.
+    // After an update, it comes after all the others.
     await context.db.update(memberships).set({ tries: 0 }).where(eq(memberships.attemptId, attemptId))
     await eventually(async () => {
       await reconcile(context, neverAborts).catch(() => {})

@@ -4,13 +4,13 @@ import { userUpdated } from '@robokids/contracts/identity'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isAllowedOrigin } from '../../src/factors/web-authn.ts'
 import { makeAuthenticator } from '../authenticator.ts'
-import { openFrontDesk, password, publicClient, type FrontDesk } from '../front-desk.ts'
+import { startIdentity, password, publicClient, type IdentityFixture } from '../fixture.ts'
 
-let desk: FrontDesk
+let fixture: IdentityFixture
 beforeAll(async () => {
-  desk = await openFrontDesk({ EVEN_ANSWER_MS: '5' })
+  fixture = await startIdentity({ EVEN_ANSWER_MS: '5' })
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
 const site = 'http://localhost:3000'
 
@@ -23,21 +23,21 @@ interface Options {
 }
 
 async function guest(clientId = publicClient) {
-  const person = await desk.member(clientId)
-  const { body } = await desk.call('InitiateAuth', {
+  const person = await fixture.member(clientId)
+  const { body } = await fixture.call('InitiateAuth', {
     ClientId: clientId,
     AuthFlow: 'USER_PASSWORD_AUTH',
     AuthParameters: { USERNAME: person.username, PASSWORD: password },
   })
   return { ...person, AccessToken: body['AuthenticationResult'].AccessToken as string }
 }
-const start = (AccessToken: string) => desk.call('StartWebAuthnRegistration', { AccessToken })
+const start = (AccessToken: string) => fixture.call('StartWebAuthnRegistration', { AccessToken })
 const optionsOf = async (AccessToken: string): Promise<Options> =>
   (await start(AccessToken)).body['CredentialCreationOptions'] as Options
 const complete = (AccessToken: string, Credential: object) =>
-  desk.call('CompleteWebAuthnRegistration', { AccessToken, Credential })
+  fixture.call('CompleteWebAuthnRegistration', { AccessToken, Credential })
 const list = async (AccessToken: string) =>
-  (await desk.call('ListWebAuthnCredentials', { AccessToken })).body['Credentials'] as Record<string, unknown>[]
+  (await fixture.call('ListWebAuthnCredentials', { AccessToken })).body['Credentials'] as Record<string, unknown>[]
 
 interface Cheat {
   origin?: string
@@ -49,22 +49,22 @@ interface Cheat {
   publicKey?: Buffer
 }
 
-/** What a browser answers to the options of a registration, without an attestation. `cheat` replaces what is honest. */
-function register(authenticator: ReturnType<typeof makeAuthenticator>, options: Options, cheat: Cheat = {}) {
+/** A browser's response to registration options, without an attestation. `tamper` replaces honest values. */
+function register(authenticator: ReturnType<typeof makeAuthenticator>, options: Options, tamper: Cheat = {}) {
   const id = Buffer.from(authenticator.id, 'base64url')
   const head = Buffer.alloc(5)
-  // Present, made sure of, with a credential.
-  head.writeUInt8(cheat.flags ?? 0x45)
-  head.writeUInt32BE(cheat.counter ?? 0, 1)
+  // User present, user verified, with a credential.
+  head.writeUInt8(tamper.flags ?? 0x45)
+  head.writeUInt32BE(tamper.counter ?? 0, 1)
   const authData = Buffer.concat([
     createHash('sha256')
-      .update(cheat.rpId ?? options.rp.id)
+      .update(tamper.rpId ?? options.rp.id)
       .digest(),
     head,
     Buffer.alloc(16),
     Buffer.of(0, id.length),
     id,
-    cheat.publicKey ?? Buffer.from(authenticator.publicKey, 'base64url'),
+    tamper.publicKey ?? Buffer.from(authenticator.publicKey, 'base64url'),
   ])
   // {"fmt": "none", "attStmt": {}, "authData": …} in CBOR.
   const attestation = Buffer.concat([
@@ -73,9 +73,9 @@ function register(authenticator: ReturnType<typeof makeAuthenticator>, options: 
     authData,
   ])
   const clientData = {
-    type: cheat.type ?? 'webauthn.create',
-    challenge: cheat.challenge ?? options.challenge,
-    origin: cheat.origin ?? site,
+    type: tamper.type ?? 'webauthn.create',
+    challenge: tamper.challenge ?? options.challenge,
+    origin: tamper.origin ?? site,
     crossOrigin: false,
   }
   return {
@@ -93,19 +93,19 @@ function register(authenticator: ReturnType<typeof makeAuthenticator>, options: 
 }
 
 describe('a passkey', () => {
-  it('is called as no other of the account is, also after one was deleted', async () => {
+  it('gets a unique name within the account, even after one was deleted', async () => {
     const { AccessToken } = await guest()
     const add = async () => complete(AccessToken, register(makeAuthenticator(), await optionsOf(AccessToken)))
     for (let made = 0; made < 2; made++) expect((await add()).status).toBe(200)
     const [first] = await list(AccessToken)
     const CredentialId = first?.['CredentialId']
-    expect((await desk.call('DeleteWebAuthnCredential', { AccessToken, CredentialId })).status).toBe(200)
+    expect((await fixture.call('DeleteWebAuthnCredential', { AccessToken, CredentialId })).status).toBe(200)
     expect((await add()).status).toBe(200)
     const names = (await list(AccessToken)).map((one) => one['FriendlyCredentialName'])
     expect(new Set(names).size).toBe(2)
   })
 
-  it('is registered, listed, signs in and is deleted', async () => {
+  it('can be registered, listed, used for signing in, and deleted', async () => {
     const { username, email, userId, AccessToken } = await guest()
     const options = await optionsOf(AccessToken)
     expect(options).toMatchObject({
@@ -116,7 +116,7 @@ describe('a passkey', () => {
     })
     expect(options.pubKeyCredParams.map(({ alg }) => alg)).toEqual(expect.arrayContaining([-7, -257]))
     const authenticator = makeAuthenticator()
-    // As high as a counter goes.
+    // The maximum of the counter.
     const credential = register(authenticator, options, { counter: 0xffff_fff0 })
     expect(await complete(AccessToken, credential)).toEqual({ status: 200, body: {} })
     expect(await list(AccessToken)).toEqual([
@@ -130,19 +130,19 @@ describe('a passkey', () => {
       },
     ])
     const changed = () =>
-      desk.bed.bus.all(userUpdated, (data) => data.userId === userId && data.changed.includes('passkeys'))
-    await desk.bed.bus.seen(userUpdated, () => changed().length === 1)
+      fixture.bed.bus.all(userUpdated, (data) => data.userId === userId && data.changed.includes('passkeys'))
+    await fixture.bed.bus.seen(userUpdated, () => changed().length === 1)
 
-    const asked = await desk.call('InitiateAuth', {
+    const challenged = await fixture.call('InitiateAuth', {
       ClientId: publicClient,
       AuthFlow: 'USER_AUTH',
       AuthParameters: { USERNAME: username, PREFERRED_CHALLENGE: 'WEB_AUTHN' },
     })
-    const request = JSON.parse(asked.body['ChallengeParameters'].CREDENTIAL_REQUEST_OPTIONS)
-    const answered = await desk.call('RespondToAuthChallenge', {
+    const request = JSON.parse(challenged.body['ChallengeParameters'].CREDENTIAL_REQUEST_OPTIONS)
+    const answered = await fixture.call('RespondToAuthChallenge', {
       ClientId: publicClient,
       ChallengeName: 'WEB_AUTHN',
-      Session: asked.body['Session'],
+      Session: challenged.body['Session'],
       ChallengeResponses: {
         USERNAME: username,
         CREDENTIAL: authenticator.answer(request, site, { counter: 0xffff_fffe }),
@@ -156,7 +156,7 @@ describe('a passkey', () => {
       body: { __type: 'WebAuthnCredentialNotSupportedException' },
     })
     const remove = (token: string) =>
-      desk.call('DeleteWebAuthnCredential', { AccessToken: token, CredentialId: authenticator.id })
+      fixture.call('DeleteWebAuthnCredential', { AccessToken: token, CredentialId: authenticator.id })
     const stranger = await guest()
     expect(await remove(stranger.AccessToken)).toEqual({
       status: 400,
@@ -164,12 +164,12 @@ describe('a passkey', () => {
     })
     expect(await remove(AccessToken)).toEqual({ status: 200, body: {} })
     expect(await list(AccessToken)).toEqual([])
-    await desk.bed.bus.seen(userUpdated, () => changed().length === 2)
+    await fixture.bed.bus.seen(userUpdated, () => changed().length === 2)
     expect(changed().map(({ data }) => data.passkeys)).toEqual([1, 0])
   })
 
-  const refused: [string, Cheat, string][] = [
-    ['made at another address', { origin: 'http://localhost:3001' }, 'WebAuthnOriginNotAllowedException'],
+  const rejected: [string, Cheat, string][] = [
+    ['made at another origin', { origin: 'http://localhost:3001' }, 'WebAuthnOriginNotAllowedException'],
     ['made at an address that looks alike', { origin: `${site}.evil.example` }, 'WebAuthnOriginNotAllowedException'],
     ['made for another site', { rpId: 'evil.example' }, 'WebAuthnRelyingPartyMismatchException'],
     ['made for another challenge', { challenge: 'c29tZXRoaW5n' }, 'WebAuthnChallengeNotFoundException'],
@@ -178,16 +178,16 @@ describe('a passkey', () => {
     ['without a key', { flags: 0x05 }, 'WebAuthnCredentialNotSupportedException'],
     ['with a key that is none', { publicKey: Buffer.from('a0', 'hex') }, 'WebAuthnCredentialNotSupportedException'],
     [
-      'with a key that points beyond itself',
+      'with a key of an invalid length',
       { publicKey: Buffer.from('a50102032620012158', 'hex') },
       'WebAuthnCredentialNotSupportedException',
     ],
   ]
-  it.each(refused)('%s is refused, and its challenge is over', async (_what, cheat, name) => {
+  it.each(rejected)('%s is rejected, and its challenge is used up', async (_what, tamper, name) => {
     const { AccessToken } = await guest()
     const options = await optionsOf(AccessToken)
     const authenticator = makeAuthenticator()
-    expect(await complete(AccessToken, register(authenticator, options, cheat))).toMatchObject({
+    expect(await complete(AccessToken, register(authenticator, options, tamper))).toMatchObject({
       status: 400,
       body: { __type: name },
     })
@@ -197,7 +197,7 @@ describe('a passkey', () => {
     expect(await list(AccessToken)).toEqual([])
   })
 
-  it("cannot be registered for another person's challenge", async () => {
+  it("cannot be registered for another user's challenge", async () => {
     const [maren, bo] = [await guest(), await guest()]
     await optionsOf(bo.AccessToken)
     const options = await optionsOf(maren.AccessToken)
@@ -206,7 +206,7 @@ describe('a passkey', () => {
     })
   })
 
-  it('is registered once, of many that answer one challenge', async () => {
+  it('is registered once per challenge under concurrent responses', async () => {
     const { AccessToken } = await guest()
     const options = await optionsOf(AccessToken)
     const answers = await Promise.all(
@@ -216,14 +216,14 @@ describe('a passkey', () => {
     expect(await list(AccessToken)).toHaveLength(1)
   })
 
-  it('is for pools that have them and a site for them', async () => {
-    const without = await desk.pool({ Policies: { SignInPolicy: { AllowedFirstAuthFactors: ['PASSWORD'] } } })
+  it('requires a pool with passkeys and a relying party', async () => {
+    const without = await fixture.pool({ Policies: { SignInPolicy: { AllowedFirstAuthFactors: ['PASSWORD'] } } })
     const outside = await guest(without.clientId)
     expect(await start(outside.AccessToken)).toMatchObject({ body: { __type: 'WebAuthnNotEnabledException' } })
-    const { poolId, clientId } = await desk.pool()
+    const { poolId, clientId } = await fixture.pool()
     const { AccessToken } = await guest(clientId)
     expect(await start(AccessToken)).toMatchObject({ body: { __type: 'WebAuthnConfigurationMissingException' } })
-    await desk.sdk.send(
+    await fixture.sdk.send(
       new SetUserPoolMfaConfigCommand({
         UserPoolId: poolId,
         WebAuthnConfiguration: { RelyingPartyId: 'example.com', UserVerification: 'required' },
@@ -261,7 +261,7 @@ describe('the origins of a relying party', () => {
   ])('%s: %s', (origin, allowed) => {
     expect(isAllowedOrigin(relyingParty, origin)).toBe(allowed)
   })
-  it('are those that are listed, where some are', () => {
+  it('are only the listed ones if there is a list', () => {
     const listed = { ...relyingParty, origins: ['https://app.example.com'] }
     expect(isAllowedOrigin(listed, 'https://app.example.com')).toBe(true)
     expect(isAllowedOrigin(listed, 'https://example.com')).toBe(false)

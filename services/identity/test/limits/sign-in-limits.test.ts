@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { signInLocked } from '@robokids/contracts/identity'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openFrontDesk, password, publicClient, type FrontDesk } from '../front-desk.ts'
+import { startIdentity, password, publicClient, type IdentityFixture } from '../fixture.ts'
 
-let desk: FrontDesk
+let fixture: IdentityFixture
 beforeAll(async () => {
-  desk = await openFrontDesk({
+  fixture = await startIdentity({
     TRUST_PROXY: 'true',
     ACCOUNT_FAILURES_AN_HOUR: '20',
     ADDRESS_ATTEMPTS_A_MINUTE: '150',
     ADDRESS_TEXTS_AN_HOUR: '3',
   })
 })
-afterEach(() => desk.service.context.clock.set(Temporal.Now.instant()))
-afterAll(() => desk.stop())
+afterEach(() => fixture.service.context.clock.set(Temporal.Now.instant()))
+afterAll(() => fixture.stop())
 
 let last = 0
 let numbers = 0
 const newAddress = () => `203.0.${Math.floor(++last / 250)}.${(last % 250) + 1}`
 const from = (address: string) => ({ 'x-forwarded-for': address })
 const signIn = (name: string, address: string, secret = password) =>
-  desk.call(
+  fixture.call(
     'InitiateAuth',
     { ClientId: publicClient, AuthFlow: 'USER_PASSWORD_AUTH', AuthParameters: { USERNAME: name, PASSWORD: secret } },
     from(address),
@@ -28,10 +28,10 @@ const signIn = (name: string, address: string, secret = password) =>
 const exceeded = { status: 400, body: { __type: 'NotAuthorizedException', message: 'Password attempts exceeded' } }
 
 describe('failed sign-ins', () => {
-  it('make the next wait, twice as long each time, right or wrong', async () => {
-    const { username, userId } = await desk.member()
+  it('delay the next attempt, twice as long each time, whether it is correct or not', async () => {
+    const { username, userId } = await fixture.member()
     const address = newAddress()
-    const { clock } = desk.service.context
+    const { clock } = fixture.service.context
     for (let failures = 0; failures < 6; failures++) {
       expect((await signIn(username, address, 'Wrong-2030!')).body['message']).toBe('Incorrect username or password.')
     }
@@ -42,19 +42,19 @@ describe('failed sign-ins', () => {
     expect(await signIn(username, address)).toMatchObject(exceeded)
     clock.advance({ seconds: 2 })
     expect((await signIn(username, address)).status).toBe(200)
-    const event = await desk.bed.bus.seen(signInLocked, (data) => data.userId === userId)
+    const event = await fixture.bed.bus.seen(signInLocked, (data) => data.userId === userId)
     expect(event.data.reason).toBe('too_many_attempts')
-    expect(desk.bed.bus.all(signInLocked, (data) => data.userId === userId)).toHaveLength(1)
+    expect(fixture.bed.bus.all(signInLocked, (data) => data.userId === userId)).toHaveLength(1)
   })
 
-  it('of a name that nobody has are answered the same', async () => {
-    const [nobody, address] = [`user_${randomUUID()}`, newAddress()]
-    for (let failures = 0; failures < 6; failures++) await signIn(nobody, address)
-    expect(await signIn(nobody, address)).toMatchObject(exceeded)
+  it('for an unknown username get the same responses', async () => {
+    const [unknown, address] = [`user_${randomUUID()}`, newAddress()]
+    for (let failures = 0; failures < 6; failures++) await signIn(unknown, address)
+    expect(await signIn(unknown, address)).toMatchObject(exceeded)
   })
 
-  it('of one address, however many at once, lock nobody out elsewhere', async () => {
-    const { username } = await desk.member()
+  it('from one address lock nobody out elsewhere, however many are concurrent', async () => {
+    const { username } = await fixture.member()
     const attacker = newAddress()
     const answers = await Promise.all(Array.from({ length: 60 }, () => signIn(username, attacker, 'Wrong-2030!')))
     expect(answers.every(({ status }) => status === 400)).toBe(true)
@@ -62,8 +62,8 @@ describe('failed sign-ins', () => {
     expect((await signIn(username, newAddress())).status).toBe(200)
   }, 30_000)
 
-  it('of many addresses make strangers wait, and not who signed in from theirs before', async () => {
-    const { username } = await desk.member()
+  it('from many addresses delay strangers, but not users at a known address', async () => {
+    const { username } = await fixture.member()
     const home = newAddress()
     expect((await signIn(username, home)).status).toBe(200)
     for (let failures = 0; failures < 21; failures++) await signIn(username, newAddress(), 'Wrong-2030!')
@@ -71,8 +71,8 @@ describe('failed sign-ins', () => {
     expect((await signIn(username, home)).status).toBe(200)
   })
 
-  it('of one network of IPv6, whichever of its addresses, are those of one address', async () => {
-    const { username } = await desk.member()
+  it('from any addresses of one IPv6 network count as from one address', async () => {
+    const { username } = await fixture.member()
     const inNetwork = (host: number) => `2001:db8:1:1::${host.toString(16)}`
     for (let failures = 0; failures < 6; failures++) await signIn(username, inNetwork(failures + 1), 'Wrong-2030!')
     expect(await signIn(username, inNetwork(99))).toMatchObject(exceeded)
@@ -80,25 +80,25 @@ describe('failed sign-ins', () => {
     expect((await signIn(username, newAddress())).status).toBe(200)
   })
 
-  it('a right password among many guesses at once does not pass the wait', async () => {
-    const { username } = await desk.member()
+  it('a correct password among many concurrent guesses does not bypass the delay', async () => {
+    const { username } = await fixture.member()
     const address = newAddress()
     for (let failures = 0; failures < 5; failures++) await signIn(username, address, 'Wrong-2030!')
     const guesses = [...Array.from({ length: 20 }, (_, n) => `Wrong-${n}!`), password]
     const answers = await Promise.all(guesses.map((guess) => signIn(username, address, guess)))
-    // It was looked at before the first of them failed, which forgets the failures so far, or has to wait as well.
+    // Either it was checked before the first failure, or it is delayed as well.
     const right = answers.at(-1)
     if (right?.status === 200) return
     expect(right).toMatchObject(exceeded)
   })
 })
 
-describe('requests of one address', () => {
-  it('are so many a minute', async () => {
+describe('requests from one address', () => {
+  it('are limited per minute', async () => {
     const address = newAddress()
     const answers = await Promise.all(
       Array.from({ length: 151 }, () =>
-        desk.call(
+        fixture.call(
           'RespondToAuthChallenge',
           {
             ClientId: publicClient,
@@ -116,8 +116,8 @@ describe('requests of one address', () => {
 })
 
 describe('networks of one IPv6 /48', () => {
-  it('have eight times what one network has together, and addresses of IPv4 each their own', async () => {
-    const strict = await openFrontDesk({ TRUST_PROXY: 'true', ADDRESS_ATTEMPTS_A_MINUTE: '3' })
+  it('share eight times the limit of one network, while each IPv4 address has its own', async () => {
+    const strict = await startIdentity({ TRUST_PROXY: 'true', ADDRESS_ATTEMPTS_A_MINUTE: '3' })
     try {
       const guess = async (address: string) => {
         const input = {
@@ -144,14 +144,14 @@ describe('networks of one IPv6 /48', () => {
 })
 
 describe('text messages', () => {
-  it('are so many an hour for one address, whichever accounts they are for, and mails go on', async () => {
+  it('are limited per hour and address for all accounts, while mails continue', async () => {
     const address = newAddress()
     const codeOf = async (AttributeName: string, elsewhere = address) => {
-      const { username } = await desk.member(publicClient, {
+      const { username } = await fixture.member(publicClient, {
         phone_number: `+1650${String(++numbers).padStart(7, '5')}`,
       })
       const AccessToken = (await signIn(username, newAddress())).body['AuthenticationResult'].AccessToken as string
-      return desk.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName }, from(elsewhere))
+      return fixture.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName }, from(elsewhere))
     }
     const answers = await Promise.all(Array.from({ length: 5 }, () => codeOf('phone_number')))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
@@ -161,8 +161,8 @@ describe('text messages', () => {
   })
 })
 
-describe('text messages of all together', () => {
-  const metrics = async ({ url }: FrontDesk) => {
+describe('all text messages together', () => {
+  const metrics = async ({ url }: IdentityFixture) => {
     const text = await (await fetch(`${url}/metrics`)).text()
     return Object.fromEntries(
       [...text.matchAll(/^text_messages_total\{outcome="(\w+)"\} (\d+)$/gm)].map(([, outcome, n]) => [
@@ -171,17 +171,17 @@ describe('text messages of all together', () => {
       ]),
     )
   }
-  const tokenAt = async (at: FrontDesk, phone_number: string) => {
+  const tokenAt = async (at: IdentityFixture, phone_number: string) => {
     const { username } = await at.member(publicClient, { phone_number })
     const parameters = { USERNAME: username, PASSWORD: password }
     const begin = { ClientId: publicClient, AuthFlow: 'USER_PASSWORD_AUTH', AuthParameters: parameters }
     return (await at.call('InitiateAuth', begin)).body['AuthenticationResult'].AccessToken as string
   }
-  const verify = (at: FrontDesk, AccessToken: string, address: string, AttributeName = 'phone_number') =>
+  const verify = (at: IdentityFixture, AccessToken: string, address: string, AttributeName = 'phone_number') =>
     at.call('GetUserAttributeVerificationCode', { AccessToken, AttributeName }, from(address))
 
-  it('are so many a day, whoever asks from wherever, and mails go on', async () => {
-    const strict = await openFrontDesk({ TRUST_PROXY: 'true', TEXTS_A_DAY: '3' })
+  it('are limited per day for all requesters, while mails continue', async () => {
+    const strict = await startIdentity({ TRUST_PROXY: 'true', TEXTS_A_DAY: '3' })
     try {
       const tokens = await Promise.all(Array.from({ length: 5 }, (_, nth) => tokenAt(strict, `+1650555010${nth}`)))
       const answers = await Promise.all(tokens.map((token) => verify(strict, token, newAddress())))
@@ -199,9 +199,9 @@ describe('text messages of all together', () => {
     }
   })
 
-  it('go to numbers of the countries that are set alone, and who has another is told so', async () => {
-    const before = (await metrics(desk))['sent']
-    const foreign = await verify(desk, await tokenAt(desk, '+447700900123'), newAddress())
+  it('are sent only to configured countries, with an error for other numbers', async () => {
+    const before = (await metrics(fixture))['sent']
+    const foreign = await verify(fixture, await tokenAt(fixture, '+447700900123'), newAddress())
     expect(foreign).toEqual({
       status: 400,
       body: {
@@ -209,20 +209,20 @@ describe('text messages of all together', () => {
         message: 'We can send text messages only to numbers that begin with +1. Please use another way instead.',
       },
     })
-    expect((await metrics(desk))['sent']).toBe(before)
+    expect((await metrics(fixture))['sent']).toBe(before)
   })
 })
 
 describe('codes of a sign-in', () => {
   const ask = (name: string, address: string) =>
-    desk.call(
+    fixture.call(
       'InitiateAuth',
       { ClientId: publicClient, AuthFlow: 'CUSTOM_AUTH', AuthParameters: { USERNAME: name } },
       from(address),
     )
 
-  it('are so many an hour for one address, and the person still gets theirs', async () => {
-    const { username } = await desk.member()
+  it('are limited per hour and address, while their owner still gets them', async () => {
+    const { username } = await fixture.member()
     const attacker = newAddress()
     const names = [username, `user_${randomUUID()}`]
     for (const name of names) {

@@ -9,17 +9,17 @@ import {
   SetUserPoolMfaConfigCommand,
 } from '@aws-sdk/client-cognito-identity-provider'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openFrontDesk, standardPool, type FrontDesk } from '../front-desk.ts'
+import { startIdentity, standardPool, type IdentityFixture } from '../fixture.ts'
 
-let desk: FrontDesk
+let fixture: IdentityFixture
 beforeAll(async () => {
-  desk = await openFrontDesk()
+  fixture = await startIdentity()
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
 describe('pools', () => {
-  it('are made, described and listed', async () => {
-    const { UserPool: made } = await desk.sdk.send(
+  it('can be created, described and listed', async () => {
+    const { UserPool: made } = await fixture.sdk.send(
       new CreateUserPoolCommand({
         PoolName: 'made',
         AliasAttributes: ['email', 'phone_number'],
@@ -39,7 +39,7 @@ describe('pools', () => {
       }),
     )
     expect(made?.Id).toMatch(/^us-west-1_[0-9A-Za-z]{9}$/)
-    const { UserPool } = await desk.sdk.send(new DescribeUserPoolCommand({ UserPoolId: made?.Id }))
+    const { UserPool } = await fixture.sdk.send(new DescribeUserPoolCommand({ UserPoolId: made?.Id }))
     expect(UserPool).toMatchObject({
       Id: made?.Id,
       Name: 'made',
@@ -63,11 +63,11 @@ describe('pools', () => {
     })
     expect(UserPool?.CreationDate).toBeInstanceOf(Date)
 
-    await desk.pool()
+    await fixture.pool()
     const names: (string | undefined)[] = []
     let NextToken: string | undefined
     do {
-      const page = await desk.sdk.send(new ListUserPoolsCommand({ MaxResults: 1, NextToken }))
+      const page = await fixture.sdk.send(new ListUserPoolsCommand({ MaxResults: 1, NextToken }))
       expect(page.UserPools).toHaveLength(1)
       names.push(...(page.UserPools ?? []).map(({ Id }) => Id))
       NextToken = page.NextToken
@@ -77,17 +77,17 @@ describe('pools', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('that nobody may sign up to say so', async () => {
-    const { clientId } = await desk.pool({ AdminCreateUserConfig: { AllowAdminCreateUserOnly: true } })
-    expect(await desk.call('SignUp', { ClientId: clientId, Username: 'bo', Password: 'Robot-2030!' })).toEqual({
+  it('without sign-up reject sign-ups with an error', async () => {
+    const { clientId } = await fixture.pool({ AdminCreateUserConfig: { AllowAdminCreateUserOnly: true } })
+    expect(await fixture.call('SignUp', { ClientId: clientId, Username: 'bo', Password: 'Robot-2030!' })).toEqual({
       status: 400,
       body: { __type: 'NotAuthorizedException', message: 'SignUp is not permitted for this user pool' },
     })
   })
 
-  it('have their second factors set', async () => {
-    const { poolId } = await desk.pool()
-    const set = await desk.sdk.send(
+  it('can be configured with second factors', async () => {
+    const { poolId } = await fixture.pool()
+    const set = await fixture.sdk.send(
       new SetUserPoolMfaConfigCommand({
         UserPoolId: poolId,
         MfaConfiguration: 'ON',
@@ -96,7 +96,7 @@ describe('pools', () => {
         WebAuthnConfiguration: { RelyingPartyId: 'example.com', UserVerification: 'required' },
       }),
     )
-    const got = await desk.sdk.send(new GetUserPoolMfaConfigCommand({ UserPoolId: poolId }))
+    const got = await fixture.sdk.send(new GetUserPoolMfaConfigCommand({ UserPoolId: poolId }))
     const expected = {
       MfaConfiguration: 'ON',
       SoftwareTokenMfaConfiguration: { Enabled: true },
@@ -106,14 +106,14 @@ describe('pools', () => {
     expect(set).toMatchObject(expected)
     expect(got).toMatchObject(expected)
     expect(got).not.toHaveProperty('SmsMfaConfiguration')
-    const off = await desk.sdk.send(new SetUserPoolMfaConfigCommand({ UserPoolId: poolId, MfaConfiguration: 'OFF' }))
+    const off = await fixture.sdk.send(new SetUserPoolMfaConfigCommand({ UserPoolId: poolId, MfaConfiguration: 'OFF' }))
     expect(off).toMatchObject({ ...expected, MfaConfiguration: 'OFF' })
   })
 
-  it('cannot demand a second factor without having one', async () => {
-    const { poolId } = await desk.pool()
+  it('cannot require a second factor without enabling one', async () => {
+    const { poolId } = await fixture.pool()
     await expect(
-      desk.sdk.send(
+      fixture.sdk.send(
         new SetUserPoolMfaConfigCommand({
           UserPoolId: poolId,
           MfaConfiguration: 'ON',
@@ -123,17 +123,20 @@ describe('pools', () => {
     ).rejects.toMatchObject({ name: 'InvalidParameterException' })
   })
 
-  it('that are not there are told so', async () => {
-    await expect(desk.sdk.send(new DescribeUserPoolCommand({ UserPoolId: 'us-west-1_Nowhere' }))).rejects.toMatchObject(
-      { name: 'ResourceNotFoundException', message: 'User pool us-west-1_Nowhere does not exist.' },
-    )
+  it('that do not exist cause an error', async () => {
+    await expect(
+      fixture.sdk.send(new DescribeUserPoolCommand({ UserPoolId: 'us-west-1_Nowhere' })),
+    ).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      message: 'User pool us-west-1_Nowhere does not exist.',
+    })
   })
 })
 
 describe('app clients', () => {
-  it('are made, described and listed', async () => {
-    const { poolId, clientId } = await desk.pool()
-    const { UserPoolClient: made } = await desk.sdk.send(
+  it('can be created, described and listed', async () => {
+    const { poolId, clientId } = await fixture.pool()
+    const { UserPoolClient: made } = await fixture.sdk.send(
       new CreateUserPoolClientCommand({
         UserPoolId: poolId,
         ClientName: 'app',
@@ -149,7 +152,7 @@ describe('app clients', () => {
       }),
     )
     expect(made?.ClientId).toMatch(/^[a-z0-9]{26}$/)
-    const { UserPoolClient } = await desk.sdk.send(
+    const { UserPoolClient } = await fixture.sdk.send(
       new DescribeUserPoolClientCommand({ UserPoolId: poolId, ClientId: made?.ClientId }),
     )
     expect(UserPoolClient).toEqual(made)
@@ -166,9 +169,11 @@ describe('app clients', () => {
     })
     expect(UserPoolClient?.ClientSecret).toMatch(/^\w{52}$/)
 
-    const first = await desk.sdk.send(new ListUserPoolClientsCommand({ UserPoolId: poolId, MaxResults: 1 }))
+    const first = await fixture.sdk.send(new ListUserPoolClientsCommand({ UserPoolId: poolId, MaxResults: 1 }))
     const { NextToken } = first
-    const second = await desk.sdk.send(new ListUserPoolClientsCommand({ UserPoolId: poolId, MaxResults: 1, NextToken }))
+    const second = await fixture.sdk.send(
+      new ListUserPoolClientsCommand({ UserPoolId: poolId, MaxResults: 1, NextToken }),
+    )
     const ids = [first, second].flatMap((page) => (page.UserPoolClients ?? []).map(({ ClientId }) => ClientId))
     expect(new Set(ids)).toEqual(new Set([clientId, made?.ClientId]))
     expect(ids).toHaveLength(2)
@@ -176,19 +181,19 @@ describe('app clients', () => {
   })
 
   it('are not found in another pool', async () => {
-    const { clientId } = await desk.pool()
+    const { clientId } = await fixture.pool()
     await expect(
-      desk.sdk.send(new DescribeUserPoolClientCommand({ UserPoolId: standardPool, ClientId: clientId })),
+      fixture.sdk.send(new DescribeUserPoolClientCommand({ UserPoolId: standardPool, ClientId: clientId })),
     ).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
       message: `User pool client ${clientId} does not exist.`,
     })
   })
 
-  it('cannot have tokens that live for a moment or for years', async () => {
+  it('cannot have token lifetimes of a moment or of years', async () => {
     for (const AccessTokenValidity of [1, 25 * 3600]) {
       await expect(
-        desk.sdk.send(
+        fixture.sdk.send(
           new CreateUserPoolClientCommand({
             UserPoolId: standardPool,
             ClientName: 'app',

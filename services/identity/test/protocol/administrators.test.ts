@@ -7,17 +7,17 @@ import {
 } from '@aws-sdk/client-cognito-identity-provider'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openFrontDesk, standardPool, type FrontDesk, type Json } from '../front-desk.ts'
+import { startIdentity, standardPool, type IdentityFixture, type Json } from '../fixture.ts'
 
-let desk: FrontDesk
+let fixture: IdentityFixture
 beforeAll(async () => {
-  desk = await openFrontDesk()
+  fixture = await startIdentity()
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
-/** A signed request to describe the standard pool, which a test then spoils. */
+/** A signed request to describe the standard pool, for a test to tamper with. */
 async function signed(more: { headers?: Record<string, string>; at?: Temporal.Instant; secret?: string } = {}) {
-  const { hostname, port } = new URL(desk.url)
+  const { hostname, port } = new URL(fixture.url)
   const body = JSON.stringify({ UserPoolId: standardPool })
   const signer = new SignatureV4({
     service: 'cognito-idp',
@@ -49,7 +49,7 @@ async function signed(more: { headers?: Record<string, string>; at?: Temporal.In
 }
 
 async function send({ body, headers }: { body: string; headers: Record<string, string> }) {
-  const answer = await fetch(desk.url, { method: 'POST', headers, body })
+  const answer = await fetch(fixture.url, { method: 'POST', headers, body })
   return { status: answer.status, body: (await answer.json()) as Record<string, Json> }
 }
 
@@ -57,13 +57,13 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const invalidSignature = { status: 400, body: { __type: 'InvalidSignatureException' } }
 
 describe("an administrator's signature", () => {
-  it('is taken as the SDK makes it, whatever is in the body', async () => {
+  it('is accepted from the SDK for any body', async () => {
     const name = 'Ünïcode “pool” 漢字 🤖 with "quotes"'
-    const { UserPool } = await desk.sdk.send(new CreateUserPoolCommand({ PoolName: name }))
+    const { UserPool } = await fixture.sdk.send(new CreateUserPoolCommand({ PoolName: name }))
     expect(UserPool?.Name).toBe(name)
   })
 
-  it('is taken with the hash of the body as a header', async () => {
+  it('is accepted with the hash of the body in a header', async () => {
     const body = JSON.stringify({ UserPoolId: standardPool })
     expect(await send(await signed({ headers: { 'x-amz-content-sha256': sha256(body) } }))).toMatchObject({
       status: 200,
@@ -75,7 +75,7 @@ describe("an administrator's signature", () => {
     expect(await send({ headers, body: body.replace('}', ' }') })).toMatchObject(invalidSignature)
   })
 
-  it('does not cover another body by the hash of the first', async () => {
+  it('does not cover another body with the hash of the first', async () => {
     const body = JSON.stringify({ UserPoolId: standardPool })
     const { headers } = await signed({ headers: { 'x-amz-content-sha256': sha256(body) } })
     expect(await send({ headers, body: body.replace('}', ' }') })).toMatchObject(invalidSignature)
@@ -94,13 +94,13 @@ describe("an administrator's signature", () => {
     expect(await send({ ...request, headers: { ...request.headers, ...headers } })).toMatchObject(invalidSignature)
   })
 
-  it('has to cover host, time and operation', async () => {
+  it('must cover host, time and operation', async () => {
     const request = await signed()
     const authorization = request.headers['authorization']?.replace(';x-amz-target', '') ?? ''
     expect(await send({ ...request, headers: { ...request.headers, authorization } })).toMatchObject(invalidSignature)
   })
 
-  it('has to be made within five minutes', async () => {
+  it('must be at most five minutes old', async () => {
     for (const minutes of [-6, 6]) {
       const request = await signed({ at: Temporal.Now.instant().add({ minutes }) })
       expect(await send(request)).toMatchObject(invalidSignature)
@@ -109,7 +109,7 @@ describe("an administrator's signature", () => {
     expect(await send(request)).toMatchObject({ status: 200 })
   })
 
-  it('has to be made with the right key', async () => {
+  it('must be made with the correct key', async () => {
     expect(await send(await signed({ secret: 'guessed' }))).toMatchObject(invalidSignature)
     const request = await signed()
     const authorization = request.headers['authorization']?.replace('=local/', '=other/') ?? ''
@@ -119,19 +119,19 @@ describe("an administrator's signature", () => {
     })
   })
 
-  it('has to be there', async () => {
-    expect(await desk.call('DescribeUserPool', { UserPoolId: standardPool })).toMatchObject({
+  it('is required', async () => {
+    expect(await fixture.call('DescribeUserPool', { UserPoolId: standardPool })).toMatchObject({
       status: 400,
       body: { __type: 'MissingAuthenticationTokenException' },
     })
     const headers = { authorization: 'Basic bG9jYWw6bG9jYWw=' }
-    expect(await desk.call('DescribeUserPool', { UserPoolId: standardPool }, headers)).toMatchObject({
+    expect(await fixture.call('DescribeUserPool', { UserPoolId: standardPool }, headers)).toMatchObject({
       status: 400,
       body: { __type: 'IncompleteSignatureException' },
     })
   })
 
-  it('is refused for a service or a region that it was not made for', async () => {
+  it('is rejected for another service or region', async () => {
     const request = await signed()
     for (const other of ['/us-west-2/cognito-idp/', '/us-west-1/s3/']) {
       const authorization = request.headers['authorization']?.replace('/us-west-1/cognito-idp/', other) ?? ''
@@ -143,10 +143,10 @@ describe("an administrator's signature", () => {
 })
 
 describe('ADMIN_KEYS', () => {
-  it('are the only ones', async () => {
+  it('are the only accepted keys', async () => {
     const stranger = new CognitoIdentityProviderClient({
       region: 'us-west-1',
-      endpoint: desk.url,
+      endpoint: fixture.url,
       credentials: { accessKeyId: 'stranger', secretAccessKey: 'local' },
       maxAttempts: 1,
     })

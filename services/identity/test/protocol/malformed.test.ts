@@ -6,29 +6,29 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { operations } from '../../src/operations/table.ts'
 import type { Tokens } from '../../src/sign-in/tokens.ts'
-import { openFrontDesk, password, publicClient, standardPool, type FrontDesk } from '../front-desk.ts'
+import { startIdentity, password, publicClient, standardPool, type IdentityFixture } from '../fixture.ts'
 
-let desk: FrontDesk
+let fixture: IdentityFixture
 let accessToken: string
 beforeAll(async () => {
-  // Time that passes evenly is not what this is about.
-  desk = await openFrontDesk({ EVEN_ANSWER_MS: '1', CODE_TRIES: '100000', CODES_AN_HOUR: '100000' })
-  const person = await desk.member()
-  const { body } = await desk.call('InitiateAuth', {
+  // Constant-time responses are tested elsewhere.
+  fixture = await startIdentity({ EVEN_ANSWER_MS: '1', CODE_TRIES: '100000', CODES_AN_HOUR: '100000' })
+  const person = await fixture.member()
+  const { body } = await fixture.call('InitiateAuth', {
     ClientId: publicClient,
     AuthFlow: 'USER_PASSWORD_AUTH',
     AuthParameters: { USERNAME: person.username, PASSWORD: password },
   })
   accessToken = body['AuthenticationResult'].AccessToken
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
 const table = operations({} as Tokens)
 const fieldsOf = (name: string) => Object.keys((table[name]?.input as z.ZodObject | undefined)?.shape ?? {})
 
-/** Sends a body as it is, signed where the operation is for administrators: past the signature lies the reading. */
+/** Sends a raw body, signed if the operation is for administrators, so that it is parsed. */
 async function send(operation: string, body: string, contentType = 'application/x-amz-json-1.1') {
-  const { hostname, port } = new URL(desk.url)
+  const { hostname, port } = new URL(fixture.url)
   const plain = {
     host: `${hostname}:${port}`,
     'x-amz-target': `AWSCognitoIdentityProviderService.${operation}`,
@@ -45,11 +45,11 @@ async function send(operation: string, body: string, contentType = 'application/
     ? await signer.sign({ method: 'POST', protocol: 'http:', hostname, path: '/', query: {}, headers: plain, body })
     : { headers: plain }
   const { host: _host, ...rest } = headers as Record<string, string>
-  const answer = await fetch(desk.url, { method: 'POST', headers: rest, body: Buffer.from(body) })
+  const answer = await fetch(fixture.url, { method: 'POST', headers: rest, body: Buffer.from(body) })
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 
-/** A body that is as it should be, but for what the test puts into it. */
+/** A valid body, except for what the test changes. */
 function plausible(): Record<string, unknown> {
   return {
     ClientId: publicClient,
@@ -90,7 +90,7 @@ const values: [string, string][] = [
   ['a deep list', deepList(20_000)],
 ]
 
-/** Not 5xx, and, if refused, refused by name. */
+/** Expects no 5xx, and a named error if rejected. */
 function expectRefusalOrAnswer({ status, headers, text }: Awaited<ReturnType<typeof send>>, what: string) {
   const body = JSON.parse(text) as Record<string, unknown>
   expect([what, status === 200 || status === 400, text.slice(0, 300)]).toEqual([what, true, text.slice(0, 300)])
@@ -111,7 +111,7 @@ function expectRefusal(answer: Awaited<ReturnType<typeof send>>, what: string) {
   expect([what, answer.status]).toEqual([what, 400])
 }
 
-/** Deletes or ends what the other operations of this file need; they are tried with a token of nobody. */
+/** Operations that delete what the others in this file need; they are tested with an invalid token. */
 const ending = new Set(['DeleteUser', 'GlobalSignOut', 'AdminDeleteUser'])
 
 describe('the table of operations', () => {
@@ -122,7 +122,7 @@ describe('the table of operations', () => {
 })
 
 describe.each(Object.keys(table))('%s', (name) => {
-  it('refuses what is no JSON object', async () => {
+  it('rejects anything but a JSON object', async () => {
     for (const body of ['', '{', '[]', '"a"', '7', 'null', '{"a":}', 'a=1', '\u0000', `{"a":${deepList(30_000)}`]) {
       const answer = await send(name, body)
       expectRefusal(answer, JSON.stringify(body.slice(0, 40)))
@@ -130,18 +130,18 @@ describe.each(Object.keys(table))('%s', (name) => {
     }
   })
 
-  it('refuses a body without any field that it needs, and names one', async () => {
+  it('rejects a body without required fields, and names one', async () => {
     const answer = await send(name, '{}')
     expectRefusalOrAnswer(answer, 'nothing')
     if (name === 'ListUserPools') return
     expect(answer.text).toMatch(/"InvalidParameterException","message":"Missing required parameter \w+/)
   })
 
-  it('refuses a body that is too large', async () => {
+  it('rejects a body that is too large', async () => {
     expectRefusal(await send(name, JSON.stringify({ a: 'x'.repeat(120_000) })), 'too large')
   })
 
-  it('refuses or answers whatever a field holds, never by a fault of its own', async () => {
+  it('handles any value of a field without a 5xx', async () => {
     const base = plausible()
     if (ending.has(name)) base['AccessToken'] = 'nobody'
     for (const field of fieldsOf(name)) {
@@ -156,7 +156,7 @@ describe.each(Object.keys(table))('%s', (name) => {
     }
   })
 
-  it('refuses names that no account can have, in every flow, and echoes nothing at length', async () => {
+  it('rejects impossible usernames in every flow, and does not echo long input', async () => {
     const long = randomBytes(9000).toString('base64url')
     for (const [AuthFlow, more] of [
       ['USER_PASSWORD_AUTH', { PASSWORD: 'x' }],
@@ -166,11 +166,15 @@ describe.each(Object.keys(table))('%s', (name) => {
     ] as const) {
       for (const USERNAME of [long, `${long}@example.com`, ' maren@example.com', 'a b', '\ufeffmaren']) {
         const AuthParameters = { USERNAME, ...more }
-        const { status, body } = await desk.call('InitiateAuth', { ClientId: publicClient, AuthFlow, AuthParameters })
+        const { status, body } = await fixture.call('InitiateAuth', {
+          ClientId: publicClient,
+          AuthFlow,
+          AuthParameters,
+        })
         expect({ status, type: body['__type'] }).toEqual({ status: 400, type: 'InvalidParameterException' })
       }
     }
-    const { body } = await desk.call('RespondToAuthChallenge', {
+    const { body } = await fixture.call('RespondToAuthChallenge', {
       ClientId: publicClient,
       ChallengeName: 'SELECT_CHALLENGE',
       Session: 'x'.repeat(40),
@@ -180,22 +184,22 @@ describe.each(Object.keys(table))('%s', (name) => {
     expect(String(body['message']).length).toBeLessThan(600)
   })
 
-  it('takes null for what is absent', async () => {
+  it('treats null as absent', async () => {
     const nulls = Object.fromEntries(fieldsOf(name).map((field) => [field, null]))
     const [absent, given] = [await send(name, '{}'), await send(name, JSON.stringify(nulls))]
-    // A list of what others have made meanwhile may have grown.
+    // A list may have grown through concurrent tests.
     expect(given.status).toBe(absent.status)
     if (given.status === 400) expect(given.text).toBe(absent.text)
   })
 
-  it('ignores fields that it does not know, also those with the names of prototypes', async () => {
+  it('ignores unknown fields, even those named like prototype properties', async () => {
     const base = ending.has(name) ? {} : plausible()
     const known = JSON.stringify(base).slice(1)
     const extra = `{"UserContextData":{},"__proto__":{"ClientId":"a"},"constructor":7${known === '}' ? '' : ','}${known}`
     expectRefusalOrAnswer(await send(name, extra), 'unknown fields')
   })
 
-  it('reads a body of any content type, and of none', async () => {
+  it('accepts a body with any content type, or none', async () => {
     for (const type of ['application/json', 'text/html', 'application/x-www-form-urlencoded', 'nonsense', '']) {
       const answer = await send(name, '{}', type)
       expectRefusalOrAnswer(answer, type)
@@ -203,15 +207,15 @@ describe.each(Object.keys(table))('%s', (name) => {
   })
 })
 
-describe('the door', () => {
-  it('refuses an operation that there is not', async () => {
+describe('the endpoint', () => {
+  it('rejects an unknown operation', async () => {
     for (const name of ['Nothing', '', 'constructor', '__proto__', 'toString', 'signUp', 'SignUp,SignUp']) {
-      expect(await desk.call(name, {})).toMatchObject({ status: 400, body: { __type: 'UnknownOperationException' } })
+      expect(await fixture.call(name, {})).toMatchObject({ status: 400, body: { __type: 'UnknownOperationException' } })
     }
-    const answer = await fetch(desk.url, { method: 'POST', body: '{}' })
+    const answer = await fetch(fixture.url, { method: 'POST', body: '{}' })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ __type: 'UnknownOperationException' })
-    const other = await fetch(desk.url, {
+    const other = await fetch(fixture.url, {
       method: 'POST',
       headers: { 'x-amz-target': 'AnotherService.SignUp' },
       body: '{}',
@@ -219,8 +223,8 @@ describe('the door', () => {
     expect(await other.json()).toMatchObject({ __type: 'UnknownOperationException' })
   })
 
-  it.each(['GET', 'PUT', 'PATCH', 'DELETE'])('refuses %s', async (method) => {
-    const answer = await fetch(desk.url, {
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE'])('rejects %s', async (method) => {
+    const answer = await fetch(fixture.url, {
       method,
       headers: { 'x-amz-target': 'AWSCognitoIdentityProviderService.GetUser' },
       ...(method === 'GET' ? {} : { body: '{}' }),
@@ -229,22 +233,22 @@ describe('the door', () => {
     expect(await answer.json()).toMatchObject({ __type: 'UnknownOperationException' })
   })
 
-  it('lets pages of any origin call it, and read its refusals', async () => {
-    const wished = 'content-type,x-amz-target,x-amz-user-agent,cache-control,amz-sdk-invocation-id,amz-sdk-request'
-    const asked = await fetch(desk.url, {
+  it('can be called by pages of any origin, which can read its errors', async () => {
+    const requested = 'content-type,x-amz-target,x-amz-user-agent,cache-control,amz-sdk-invocation-id,amz-sdk-request'
+    const challenged = await fetch(fixture.url, {
       method: 'OPTIONS',
       headers: {
         origin: 'https://app.example.com',
         'access-control-request-method': 'POST',
-        'access-control-request-headers': wished,
+        'access-control-request-headers': requested,
       },
     })
-    expect(asked.status).toBe(204)
-    expect(asked.headers.get('access-control-allow-origin')).toBe('*')
-    expect(asked.headers.get('access-control-allow-methods')).toContain('POST')
-    const allowed = (asked.headers.get('access-control-allow-headers') ?? '').split(/,\s*/)
-    expect(allowed).toEqual(expect.arrayContaining(wished.split(',')))
-    const refused = await fetch(desk.url, {
+    expect(challenged.status).toBe(204)
+    expect(challenged.headers.get('access-control-allow-origin')).toBe('*')
+    expect(challenged.headers.get('access-control-allow-methods')).toContain('POST')
+    const allowed = (challenged.headers.get('access-control-allow-headers') ?? '').split(/,\s*/)
+    expect(allowed).toEqual(expect.arrayContaining(requested.split(',')))
+    const refused = await fetch(fixture.url, {
       method: 'POST',
       headers: {
         origin: 'https://app.example.com',
@@ -259,13 +263,13 @@ describe('the door', () => {
     expect(refused.headers.get('access-control-expose-headers')).toMatch(/x-amzn-errortype/i)
   })
 
-  it('answers 404 for the keys of a pool that there is not', async () => {
+  it('answers 404 for the keys of an unknown pool', async () => {
     for (const path of ['us-west-1_Nowhere', 'a%00b', 'constructor', 'x'.repeat(300)]) {
       for (const file of ['jwks.json', 'openid-configuration']) {
-        const { status } = await fetch(`${desk.url}/${path}/.well-known/${file}`)
+        const { status } = await fetch(`${fixture.url}/${path}/.well-known/${file}`)
         expect([path.slice(0, 20), status >= 400 && status < 500]).toEqual([path.slice(0, 20), true])
       }
     }
-    expect((await fetch(`${desk.url}/us-west-1_Nowhere/.well-known/jwks.json`)).status).toBe(404)
+    expect((await fetch(`${fixture.url}/us-west-1_Nowhere/.well-known/jwks.json`)).status).toBe(404)
   })
 })

@@ -14,17 +14,17 @@ import { Secret, TOTP } from 'otpauth'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { passkeys, pools } from '../../src/schema.ts'
 import { makeAuthenticator } from '../authenticator.ts'
-import { openFrontDesk, password, type FrontDesk } from '../front-desk.ts'
-import { signInsAt } from '../sign-ins.ts'
+import { startIdentity, password, type IdentityFixture } from '../fixture.ts'
+import { signInClient } from '../sign-in-client.ts'
 
-let desk: FrontDesk
-/** A pool that remembers devices, and one where everybody needs a second factor. */
+let fixture: IdentityFixture
+/** A pool that remembers devices, and one that requires a second factor. */
 let tracking: { poolId: string; clientId: string }
 let strict: { poolId: string; clientId: string }
 let plain: { poolId: string; clientId: string }
 
 async function change(poolId: string, settings: object) {
-  const { db } = desk.service.context
+  const { db } = fixture.service.context
   const [pool] = await db.select().from(pools).where(eq(pools.id, poolId))
   const factors = { mfaFactors: ['SOFTWARE_TOKEN_MFA', 'SMS_MFA', 'EMAIL_OTP'] as const }
   await db
@@ -36,10 +36,10 @@ async function change(poolId: string, settings: object) {
 }
 
 beforeAll(async () => {
-  desk = await openFrontDesk()
-  plain = await desk.pool()
-  tracking = await desk.pool()
-  strict = await desk.pool()
+  fixture = await startIdentity()
+  plain = await fixture.pool()
+  tracking = await fixture.pool()
+  strict = await fixture.pool()
   await change(plain.poolId, {
     firstFactors: ['PASSWORD', 'EMAIL_OTP', 'WEB_AUTHN'],
     webAuthn: {
@@ -52,34 +52,34 @@ beforeAll(async () => {
   await change(tracking.poolId, { devices: 'ALWAYS' })
   await change(strict.poolId, { mfa: 'ON' })
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
 function codeOf(secret: string, steps = 0): string {
-  const timestamp = desk.service.context.clock.now().epochMilliseconds + steps * 30_000
+  const timestamp = fixture.service.context.clock.now().epochMilliseconds + steps * 30_000
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp })
 }
 
-/** Nothing that a person could be asked. */
+/** Callbacks that must not be called. */
 async function bare(clientId: string) {
-  const person = await desk.member(clientId)
-  await desk.service.context.db.execute(`delete from aliases where user_id = '${person.userId}'`)
-  await signInsAt(desk, clientId).change(person.userId, { attributes: {}, emailKey: null })
+  const person = await fixture.member(clientId)
+  await fixture.service.context.db.execute(`delete from aliases where user_id = '${person.userId}'`)
+  await signInClient(fixture, clientId).change(person.userId, { attributes: {}, emailKey: null })
   return person
 }
 
 describe('aws-amplify', () => {
   const point = ({ poolId, clientId }: { poolId: string; clientId: string }) => {
     Amplify.configure({
-      Auth: { Cognito: { userPoolId: poolId, userPoolClientId: clientId, userPoolEndpoint: desk.url } },
+      Auth: { Cognito: { userPoolId: poolId, userPoolClientId: clientId, userPoolEndpoint: fixture.url } },
     })
   }
   /** The page of another visitor. */
   const fresh = () => auth.signOut()
   afterEach(fresh)
 
-  it('signs in by SRP, refreshes, verifies and signs out, as it does without options', async () => {
+  it('signs in by SRP (its default), refreshes, verifies and signs out', async () => {
     point(plain)
-    const { email, userId, username } = await desk.member(plain.clientId)
+    const { email, userId, username } = await fixture.member(plain.clientId)
     expect(await auth.signIn({ username: email, password })).toMatchObject({
       isSignedIn: true,
       nextStep: { signInStep: 'DONE' },
@@ -92,8 +92,8 @@ describe('aws-amplify', () => {
       audience: plain.clientId,
       jwksUri: `${issuer}/.well-known/jwks.json`,
     })
-    // It would fetch by HTTPS alone.
-    const keys = await fetch(`${desk.url}/${plain.poolId}/.well-known/jwks.json`)
+    // It fetches only over HTTPS.
+    const keys = await fetch(`${fixture.url}/${plain.poolId}/.well-known/jwks.json`)
     verifier.cacheJwks((await keys.json()) as Parameters<typeof verifier.cacheJwks>[0])
     expect(await verifier.verify(String(tokens?.idToken))).toMatchObject({ sub: userId, email })
     const refreshed = await auth.fetchAuthSession({ forceRefresh: true })
@@ -101,38 +101,38 @@ describe('aws-amplify', () => {
     await auth.fetchAuthSession({ forceRefresh: true })
     const last = String((await auth.fetchAuthSession()).tokens?.accessToken)
     await auth.signOut()
-    expect((await desk.call('GetUser', { AccessToken: last })).body['message']).toBe('Access Token has been revoked')
+    expect((await fixture.call('GetUser', { AccessToken: last })).body['message']).toBe('Access Token has been revoked')
     await expect(auth.signIn({ username: email, password: 'Wrong-2030!' })).rejects.toMatchObject({
       name: 'NotAuthorizedException',
       message: 'Incorrect username or password.',
     })
   })
 
-  it('signs in by password in the clear, with a code by mail as custom challenge, and by SRP before it', async () => {
+  it('signs in by plain password, with a code by mail as custom challenge, and by SRP before it', async () => {
     point(plain)
-    const { username, email } = await desk.member(plain.clientId)
+    const { username, email } = await fixture.member(plain.clientId)
     expect(await auth.signIn({ username, password, options: { authFlowType: 'USER_PASSWORD_AUTH' } })).toMatchObject({
       isSignedIn: true,
     })
     await fresh()
     for (const authFlowType of ['CUSTOM_WITHOUT_SRP', 'CUSTOM_WITH_SRP'] as const) {
-      const sent = desk.codesFor(email)
+      const sent = fixture.codesFor(email)
       const given = authFlowType === 'CUSTOM_WITH_SRP' ? { password } : {}
-      const asked = await auth.signIn({ username, ...given, options: { authFlowType } })
-      expect(asked.nextStep.signInStep).toBe('CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE')
-      const challengeResponse = await desk.codeFor(email, sent)
+      const challenged = await auth.signIn({ username, ...given, options: { authFlowType } })
+      expect(challenged.nextStep.signInStep).toBe('CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE')
+      const challengeResponse = await fixture.codeFor(email, sent)
       expect(await auth.confirmSignIn({ challengeResponse })).toMatchObject({ isSignedIn: true })
       await fresh()
     }
   })
 
-  it('chooses a first factor: a password in either way, a code by mail', async () => {
+  it('chooses a first factor: a password (plain or by SRP), or a code by mail', async () => {
     point(plain)
-    const { username, email } = await desk.member(plain.clientId)
+    const { username, email } = await fixture.member(plain.clientId)
     const options = { authFlowType: 'USER_AUTH' } as const
     for (const choice of ['PASSWORD', 'PASSWORD_SRP']) {
-      const asked = await auth.signIn({ username, options })
-      expect(asked.nextStep).toMatchObject({
+      const challenged = await auth.signIn({ username, options })
+      expect(challenged.nextStep).toMatchObject({
         signInStep: 'CONTINUE_SIGN_IN_WITH_FIRST_FACTOR_SELECTION',
         availableChallenges: ['PASSWORD', 'PASSWORD_SRP', 'EMAIL_OTP'],
       })
@@ -145,19 +145,19 @@ describe('aws-amplify', () => {
       ).toMatchObject({ isSignedIn: true })
       await fresh()
     }
-    const sent = desk.codesFor(email)
+    const sent = fixture.codesFor(email)
     const mail = await auth.signIn({ username, options: { ...options, preferredChallenge: 'EMAIL_OTP' } })
     expect(mail.nextStep.signInStep).toBe('CONFIRM_SIGN_IN_WITH_EMAIL_CODE')
     await expect(auth.confirmSignIn({ challengeResponse: 'wrong' })).rejects.toMatchObject({
       name: 'CodeMismatchException',
     })
-    expect(await auth.confirmSignIn({ challengeResponse: await desk.codeFor(email, sent) })).toMatchObject({
+    expect(await auth.confirmSignIn({ challengeResponse: await fixture.codeFor(email, sent) })).toMatchObject({
       isSignedIn: true,
     })
     await fresh()
   })
 
-  it('signs in by itself after a confirmation', async () => {
+  it('signs in automatically after a confirmation', async () => {
     point(plain)
     const username = `user_${randomUUID()}`
     const email = `${username}@example.com`
@@ -167,21 +167,21 @@ describe('aws-amplify', () => {
       options: { userAttributes: { email }, autoSignIn: { authFlowType: 'USER_AUTH' } },
     })
     expect(made.nextStep.signUpStep).toBe('CONFIRM_SIGN_UP')
-    const confirmed = await auth.confirmSignUp({ username, confirmationCode: await desk.codeFor(email) })
+    const confirmed = await auth.confirmSignUp({ username, confirmationCode: await fixture.codeFor(email) })
     expect(confirmed.nextStep.signUpStep).toBe('COMPLETE_AUTO_SIGN_IN')
     expect(await auth.autoSignIn()).toMatchObject({ isSignedIn: true })
     await fresh()
-    const other = await desk.signUp(plain.clientId)
+    const other = await fixture.signUp(plain.clientId)
     const early = await auth.signIn({ username: other.username, password })
     expect(early.nextStep.signInStep).toBe('CONFIRM_SIGN_UP')
     await fresh()
   })
 
-  it('sets up an authenticator, or an address, that everybody needs, and uses it', async () => {
+  it('sets up a required authenticator or email, and uses it', async () => {
     point(strict)
     const { username } = await bare(strict.clientId)
-    const asked = await auth.signIn({ username, password })
-    expect(asked.nextStep).toMatchObject({
+    const challenged = await auth.signIn({ username, password })
+    expect(challenged.nextStep).toMatchObject({
       signInStep: 'CONTINUE_SIGN_IN_WITH_MFA_SETUP_SELECTION',
       allowedMFATypes: ['TOTP', 'EMAIL'],
     })
@@ -206,61 +206,61 @@ describe('aws-amplify', () => {
     expect((await auth.confirmSignIn({ challengeResponse: email })).nextStep.signInStep).toBe(
       'CONFIRM_SIGN_IN_WITH_EMAIL_CODE',
     )
-    expect(await auth.confirmSignIn({ challengeResponse: await desk.codeFor(email) })).toMatchObject({
+    expect(await auth.confirmSignIn({ challengeResponse: await fixture.codeFor(email) })).toMatchObject({
       isSignedIn: true,
     })
     await fresh()
   })
 
-  it('chooses a second factor, and a password in place of a temporary one', async () => {
+  it('chooses a second factor, and replaces a temporary password', async () => {
     point(plain)
-    const { username, userId, email } = await desk.member(plain.clientId)
-    const at = signInsAt(desk, plain.clientId, plain.poolId)
+    const { username, userId, email } = await fixture.member(plain.clientId)
+    const at = signInClient(fixture, plain.clientId, plain.poolId)
     await at.withAuthenticator(userId)
     await at.change(userId, { mfa: ['SOFTWARE_TOKEN_MFA', 'EMAIL_OTP'], status: 'FORCE_CHANGE_PASSWORD' })
-    const asked = await auth.signIn({ username, password })
-    expect(asked.nextStep.signInStep).toBe('CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED')
+    const challenged = await auth.signIn({ username, password })
+    expect(challenged.nextStep.signInStep).toBe('CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED')
     const choice = await auth.confirmSignIn({ challengeResponse: 'Mended-2031!' })
     expect(choice.nextStep).toMatchObject({
       signInStep: 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION',
       allowedMFATypes: ['TOTP', 'EMAIL'],
     })
-    const sent = desk.codesFor(email)
+    const sent = fixture.codesFor(email)
     expect((await auth.confirmSignIn({ challengeResponse: 'EMAIL' })).nextStep.signInStep).toBe(
       'CONFIRM_SIGN_IN_WITH_EMAIL_CODE',
     )
-    expect(await auth.confirmSignIn({ challengeResponse: await desk.codeFor(email, sent) })).toMatchObject({
+    expect(await auth.confirmSignIn({ challengeResponse: await fixture.codeFor(email, sent) })).toMatchObject({
       isSignedIn: true,
     })
     await fresh()
   })
 
-  it('is a device that stands for the second factor, until it is forgotten', async () => {
+  it('is a device that replaces the second factor, until it is forgotten', async () => {
     point(tracking)
-    const { username, userId } = await desk.member(tracking.clientId)
+    const { username, userId } = await fixture.member(tracking.clientId)
     await auth.signIn({ username, password })
     const [device] = await auth.fetchDevices()
     expect(device?.id).toMatch(/^us-west-1_/)
     await auth.fetchAuthSession({ forceRefresh: true })
     await auth.signOut()
-    await signInsAt(desk, tracking.clientId).withAuthenticator(userId)
+    await signInClient(fixture, tracking.clientId).withAuthenticator(userId)
     expect(await auth.signIn({ username, password })).toMatchObject({ isSignedIn: true })
     await auth.forgetDevice()
     await auth.signOut()
-    const asked = await auth.signIn({ username, password })
-    expect(asked.nextStep.signInStep).toBe('CONFIRM_SIGN_IN_WITH_TOTP_CODE')
+    const challenged = await auth.signIn({ username, password })
+    expect(challenged.nextStep.signInStep).toBe('CONFIRM_SIGN_IN_WITH_TOTP_CODE')
     await fresh()
   })
 
-  it('drops a device that the service does not know any more', async () => {
+  it('drops a device that the service no longer knows', async () => {
     point(tracking)
-    const { username } = await desk.member(tracking.clientId)
+    const { username } = await fixture.member(tracking.clientId)
     await auth.signIn({ username, password })
     const [device] = await auth.fetchDevices()
     await auth.signOut()
-    const elsewhere = await signInsAt(desk, tracking.clientId, tracking.poolId).byPassword(username)
+    const elsewhere = await signInClient(fixture, tracking.clientId, tracking.poolId).byPassword(username)
     const { AccessToken } = elsewhere.body['AuthenticationResult']
-    await desk.call('ForgetDevice', { AccessToken, DeviceKey: device?.id })
+    await fixture.call('ForgetDevice', { AccessToken, DeviceKey: device?.id })
     expect(await auth.signIn({ username, password })).toMatchObject({ isSignedIn: true })
     await auth.signOut({ global: true })
   })
@@ -270,7 +270,7 @@ describe('amazon-cognito-identity-js', () => {
   const userOf = ({ poolId, clientId }: { poolId: string; clientId: string }, Username: string) =>
     new CognitoUser({
       Username,
-      Pool: new CognitoUserPool({ UserPoolId: poolId, ClientId: clientId, endpoint: desk.url }),
+      Pool: new CognitoUserPool({ UserPoolId: poolId, ClientId: clientId, endpoint: fixture.url }),
     })
 
   type Step = { step: string; value?: unknown }
@@ -292,7 +292,7 @@ describe('amazon-cognito-identity-js', () => {
     })
 
   it('signs in by SRP and by password, refreshes, and ends its session', async () => {
-    const { email, username } = await desk.member(plain.clientId)
+    const { email, username } = await fixture.member(plain.clientId)
     const user = userOf(plain, email)
     expect((await signIn(user)).step).toBe('DONE')
     expect(user.getUsername()).toBe(username)
@@ -303,21 +303,21 @@ describe('amazon-cognito-identity-js', () => {
     expect(next.getRefreshToken().getToken()).not.toBe(session.getRefreshToken().getToken())
     await new Promise<void>((resolve) => user.signOut(() => resolve()))
     const AccessToken = next.getAccessToken().getJwtToken()
-    expect((await desk.call('GetUser', { AccessToken })).body['message']).toBe('Access Token has been revoked')
+    expect((await fixture.call('GetUser', { AccessToken })).body['message']).toBe('Access Token has been revoked')
     const plainly = userOf(plain, email)
     plainly.setAuthenticationFlowType('USER_PASSWORD_AUTH')
     expect((await signIn(plainly)).step).toBe('DONE')
     await expect(signIn(userOf(plain, email), 'Wrong-2030!')).rejects.toMatchObject({ code: 'NotAuthorizedException' })
   })
 
-  it('answers a new password, a custom challenge and an authenticator', async () => {
-    const { username, userId, email } = await desk.member(plain.clientId)
-    const at = signInsAt(desk, plain.clientId, plain.poolId)
+  it('responds to a new password, a custom challenge and an authenticator', async () => {
+    const { username, userId, email } = await fixture.member(plain.clientId)
+    const at = signInClient(fixture, plain.clientId, plain.poolId)
     const secret = await at.withAuthenticator(userId)
     await at.change(userId, { status: 'FORCE_CHANGE_PASSWORD' })
     const user = userOf(plain, username)
-    const asked = await signIn(user)
-    expect(asked).toMatchObject({ step: 'newPasswordRequired', value: { email } })
+    const challenged = await signIn(user)
+    expect(challenged).toMatchObject({ step: 'newPasswordRequired', value: { email } })
     const totp = await new Promise<Step>((resolve, reject) => {
       user.completeNewPasswordChallenge('Mended-2031!', { nickname: 'Mari' }, steps(resolve, reject))
     })
@@ -329,19 +329,19 @@ describe('amazon-cognito-identity-js', () => {
     await at.change(userId, { mfa: [] })
     const custom = userOf(plain, username)
     custom.setAuthenticationFlowType('CUSTOM_AUTH')
-    const sent = desk.codesFor(email)
+    const sent = fixture.codesFor(email)
     const challenge = await new Promise<Step>((resolve, reject) => {
       custom.initiateAuth(new AuthenticationDetails({ Username: username }), steps(resolve, reject))
     })
     expect(challenge).toMatchObject({ step: 'customChallenge', value: { kind: 'EMAIL_CODE' } })
-    const code = await desk.codeFor(email, sent)
+    const code = await fixture.codeFor(email, sent)
     const after = await new Promise<Step>((resolve, reject) => {
       custom.sendCustomChallengeAnswer(code, steps(resolve, reject))
     })
     expect(after.step).toBe('DONE')
   })
 
-  it('sets an authenticator up during the sign-in', async () => {
+  it('sets up an authenticator during the sign-in', async () => {
     const { username } = await bare(strict.clientId)
     const user = userOf(strict, username)
     expect((await signIn(user)).step).toBe('mfaSetup')
@@ -356,10 +356,10 @@ describe('amazon-cognito-identity-js', () => {
   })
 
   it('is a device that is proven at the next sign-in', async () => {
-    const { username, userId } = await desk.member(tracking.clientId)
+    const { username, userId } = await fixture.member(tracking.clientId)
     const user = userOf(tracking, username)
     expect((await signIn(user)).step).toBe('DONE')
-    await signInsAt(desk, tracking.clientId).withAuthenticator(userId)
+    await signInClient(fixture, tracking.clientId).withAuthenticator(userId)
     expect((await signIn(userOf(tracking, username))).step).toBe('DONE')
     const devices = await new Promise<{ Devices: unknown[] }>((resolve, reject) => {
       user.listDevices(10, null, { onSuccess: resolve as never, onFailure: reject })
@@ -371,10 +371,10 @@ describe('amazon-cognito-identity-js', () => {
 })
 
 describe('the AWS SDK', () => {
-  it('signs in with a choice of first factors, a passkey among them', async () => {
-    const { username, userId } = await desk.member(plain.clientId)
+  it('signs in with a choice of first factors, including a passkey', async () => {
+    const { username, userId } = await fixture.member(plain.clientId)
     const authenticator = makeAuthenticator()
-    await desk.service.context.db.insert(passkeys).values({
+    await fixture.service.context.db.insert(passkeys).values({
       id: authenticator.id,
       userId,
       name: 'Phone',
@@ -382,13 +382,13 @@ describe('the AWS SDK', () => {
       publicKey: authenticator.publicKey,
       counter: 0,
       transports: [],
-      createdAt: desk.service.context.clock.now(),
+      createdAt: fixture.service.context.clock.now(),
     })
     const ClientId = plain.clientId
-    const asked = await desk.sdk.send(
+    const challenged = await fixture.sdk.send(
       new InitiateAuthCommand({ ClientId, AuthFlow: 'USER_AUTH', AuthParameters: { USERNAME: username } }),
     )
-    expect(asked).toMatchObject({
+    expect(challenged).toMatchObject({
       ChallengeName: 'SELECT_CHALLENGE',
       AvailableChallenges: expect.arrayContaining(['WEB_AUTHN']),
     })
@@ -397,7 +397,7 @@ describe('the AWS SDK', () => {
       Session = '',
       responses: Record<string, string> = {},
     ) =>
-      desk.sdk.send(
+      fixture.sdk.send(
         new RespondToAuthChallengeCommand({
           ClientId,
           ChallengeName,
@@ -405,7 +405,7 @@ describe('the AWS SDK', () => {
           ChallengeResponses: { USERNAME: username, ...responses },
         }),
       )
-    const webAuthn = await answer('SELECT_CHALLENGE', asked.Session, { ANSWER: 'WEB_AUTHN' })
+    const webAuthn = await answer('SELECT_CHALLENGE', challenged.Session, { ANSWER: 'WEB_AUTHN' })
     const options = JSON.parse(webAuthn.ChallengeParameters?.['CREDENTIAL_REQUEST_OPTIONS'] ?? '')
     const CREDENTIAL = authenticator.answer(options, 'http://localhost:3000')
     const done = await answer('WEB_AUTHN', webAuthn.Session, { CREDENTIAL })

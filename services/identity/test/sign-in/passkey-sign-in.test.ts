@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { passkeys } from '../../src/schema.ts'
 import { makeAuthenticator } from '../authenticator.ts'
-import { openFrontDesk, type FrontDesk } from '../front-desk.ts'
-import { signInsAt, type Answer } from '../sign-ins.ts'
+import { startIdentity, type IdentityFixture } from '../fixture.ts'
+import { signInClient, type Answer } from '../sign-in-client.ts'
 
 const site = 'http://localhost:3000'
-let desk: FrontDesk
-let at: ReturnType<typeof signInsAt>
+let fixture: IdentityFixture
+let at: ReturnType<typeof signInClient>
 beforeAll(async () => {
-  desk = await openFrontDesk({ SITE_URL: site })
-  at = signInsAt(desk)
+  fixture = await startIdentity({ SITE_URL: site })
+  at = signInClient(fixture)
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
 async function withPasskey(counter = 0) {
-  const person = await desk.member()
+  const person = await fixture.member()
   const authenticator = makeAuthenticator()
-  await desk.service.context.db.insert(passkeys).values({
+  await fixture.service.context.db.insert(passkeys).values({
     id: authenticator.id,
     userId: person.userId,
     name: 'Phone',
@@ -24,30 +24,32 @@ async function withPasskey(counter = 0) {
     publicKey: authenticator.publicKey,
     counter,
     transports: ['internal'],
-    createdAt: desk.service.context.clock.now(),
+    createdAt: fixture.service.context.clock.now(),
   })
   const begin = () => at.begin('USER_AUTH', { USERNAME: person.username, PREFERRED_CHALLENGE: 'WEB_AUTHN' })
-  const answer = (asked: Answer, CREDENTIAL: string) =>
-    at.answer('WEB_AUTHN', asked, { USERNAME: person.username, CREDENTIAL })
+  const answer = (challenged: Answer, CREDENTIAL: string) =>
+    at.answer('WEB_AUTHN', challenged, { USERNAME: person.username, CREDENTIAL })
   return { ...person, authenticator, begin, answer }
 }
 
 const optionsOf = ({ body }: Answer) => JSON.parse(body['ChallengeParameters'].CREDENTIAL_REQUEST_OPTIONS)
 
 describe('WEB_AUTHN', () => {
-  it('signs in with a passkey, which is offered', async () => {
+  it('signs in with an offered passkey', async () => {
     const { begin, answer, authenticator, username } = await withPasskey()
     const select = await at.begin('USER_AUTH', { USERNAME: username })
     expect(select.body['AvailableChallenges']).toContain('WEB_AUTHN')
-    const asked = await begin()
-    const options = optionsOf(asked)
-    // Which passkeys an account has is told to nobody who has not signed in.
+    const challenged = await begin()
+    const options = optionsOf(challenged)
+    // An account's passkeys are not disclosed before the sign-in.
     expect(options).toMatchObject({ rpId: 'localhost' })
-    expect(JSON.stringify(asked.body)).not.toContain(authenticator.id)
+    expect(JSON.stringify(challenged.body)).not.toContain(authenticator.id)
     const credential = authenticator.answer(options, site)
-    expect((await answer(asked, credential)).status).toBe(200)
-    expect((await answer(asked, credential)).body['message']).toBe('Invalid session for the user, session is expired.')
-    // What was signed for one sign-in is worth nothing to the next.
+    expect((await answer(challenged, credential)).status).toBe(200)
+    expect((await answer(challenged, credential)).body['message']).toBe(
+      'Invalid session for the user, session is expired.',
+    )
+    // A signature for one sign-in is not valid for another.
     expect((await answer(await begin(), credential)).body['__type']).toBe('WebAuthnChallengeNotFoundException')
   })
 
@@ -57,11 +59,13 @@ describe('WEB_AUTHN', () => {
     ['another challenge', site, { challenge: 'AAAA' }, 'WebAuthnChallengeNotFoundException'],
     ['a counter that went back', site, { counter: 3 }, 'NotAuthorizedException'],
     ['a registration', site, { type: 'webauthn.create' }, 'NotAuthorizedException'],
-  ])('refuses %s, and the challenge is used up', async (_, origin, cheat, name) => {
+  ])('rejects %s, and the challenge is used up', async (_, origin, tamper, name) => {
     const { begin, answer, authenticator } = await withPasskey(7)
-    const asked = await begin()
-    expect((await answer(asked, authenticator.answer(optionsOf(asked), origin, cheat))).body['__type']).toBe(name)
-    const late = await answer(asked, authenticator.answer(optionsOf(asked), site, { counter: 9 }))
+    const challenged = await begin()
+    expect((await answer(challenged, authenticator.answer(optionsOf(challenged), origin, tamper))).body['__type']).toBe(
+      name,
+    )
+    const late = await answer(challenged, authenticator.answer(optionsOf(challenged), site, { counter: 9 }))
     expect(late.body['message']).toBe('Invalid session for the user, session is expired.')
     const again = await begin()
     expect((await answer(again, authenticator.answer(optionsOf(again), site, { counter: 4_000_000_000 }))).status).toBe(
@@ -69,7 +73,7 @@ describe('WEB_AUTHN', () => {
     )
   })
 
-  it("refuses another person's passkey, another key and nonsense", async () => {
+  it("rejects another user's passkey, another key and invalid input", async () => {
     const [maren, bo] = [await withPasskey(), await withPasskey()]
     const wrong = { status: 400, body: { message: 'Incorrect username or password.' } }
     const first = await maren.begin()
@@ -88,7 +92,7 @@ describe('WEB_AUTHN', () => {
     }
   })
 
-  it('needs no second factor where the authenticator made sure of the person, and one where it did not', async () => {
+  it('requires a second factor only if the authenticator did not verify the user', async () => {
     const { begin, answer, authenticator, userId } = await withPasskey()
     await at.withAuthenticator(userId)
     const sure = await begin()

@@ -1,31 +1,31 @@
 import { signInLocked } from '@robokids/contracts/identity'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openFrontDesk, publicClient, type FrontDesk } from '../front-desk.ts'
-import { claimsOf, signInsAt, tokensOf } from '../sign-ins.ts'
+import { startIdentity, publicClient, type IdentityFixture } from '../fixture.ts'
+import { claimsOf, signInClient, tokensOf } from '../sign-in-client.ts'
 
-let desk: FrontDesk
-let at: ReturnType<typeof signInsAt>
+let fixture: IdentityFixture
+let at: ReturnType<typeof signInClient>
 beforeAll(async () => {
-  desk = await openFrontDesk()
-  at = signInsAt(desk)
+  fixture = await startIdentity()
+  at = signInClient(fixture)
 })
-afterEach(() => desk.service.context.clock.set(Temporal.Now.instant()))
-afterAll(() => desk.stop())
+afterEach(() => fixture.service.context.clock.set(Temporal.Now.instant()))
+afterAll(() => fixture.stop())
 
 const refresh = (RefreshToken = '', ClientId = publicClient) =>
-  desk.call('GetTokensFromRefreshToken', { ClientId, RefreshToken })
-const getUser = (AccessToken = '') => desk.call('GetUser', { AccessToken })
+  fixture.call('GetTokensFromRefreshToken', { ClientId, RefreshToken })
+const getUser = (AccessToken = '') => fixture.call('GetUser', { AccessToken })
 const refusal = (message: string) => ({ status: 400, body: { __type: 'NotAuthorizedException', message } })
-const later = (seconds: number) => desk.service.context.clock.advance({ seconds })
+const later = (seconds: number) => fixture.service.context.clock.advance({ seconds })
 
 async function signIn() {
-  const person = await desk.member()
+  const person = await fixture.member()
   const { NewDeviceMetadata: _, ...tokens } = tokensOf(await at.byPassword(person.username))
   return { ...person, tokens }
 }
 
 describe('GetTokensFromRefreshToken', () => {
-  it('keeps who it is, which sign-in and when, and gives the next refresh token', async () => {
+  it('keeps the user, the sign-in and its time, and returns the next refresh token', async () => {
     const { tokens } = await signIn()
     later(5)
     const next = tokensOf(await refresh(tokens['RefreshToken']))
@@ -37,7 +37,7 @@ describe('GetTokensFromRefreshToken', () => {
     expect((await getUser(next['AccessToken'])).status).toBe(200)
   })
 
-  it('keeps two tabs signed in that refresh at once, a hundred times', async () => {
+  it('keeps two tabs signed in that refresh concurrently a hundred times', async () => {
     const { tokens } = await signIn()
     let tabs = [tokens['RefreshToken'], tokens['RefreshToken']]
     for (let round = 0; round < 100; round++) {
@@ -48,7 +48,7 @@ describe('GetTokensFromRefreshToken', () => {
     }
   }, 60_000)
 
-  it('gives a tab that is late the newest token of all', async () => {
+  it('returns the newest token to a late tab', async () => {
     const { tokens } = await signIn()
     const first = tokensOf(await refresh(tokens['RefreshToken']))
     const second = tokensOf(await refresh(first['RefreshToken']))
@@ -59,7 +59,7 @@ describe('GetTokensFromRefreshToken', () => {
     expect((await refresh(late['RefreshToken'])).status).toBe(200)
   })
 
-  it('answers a token again for as long as its successor was never used, however late: the answer had got lost', async () => {
+  it('accepts a token again until its successor is used, because the response may have been lost', async () => {
     const { tokens } = await signIn()
     const lost = tokensOf(await refresh(tokens['RefreshToken']))
     later(3 * 86_400)
@@ -72,7 +72,7 @@ describe('GetTokensFromRefreshToken', () => {
     expect((await refresh(lost['RefreshToken'])).status).toBe(200)
   })
 
-  it('ends the sign-in when a token comes again after its successor was used and the grace is over, and tells the person', async () => {
+  it('ends the sign-in and notifies the user when a token is reused after the grace period', async () => {
     const { tokens, userId } = await signIn()
     const successor = tokensOf(await refresh(tokens['RefreshToken']))
     const next = tokensOf(await refresh(successor['RefreshToken']))
@@ -82,13 +82,13 @@ describe('GetTokensFromRefreshToken', () => {
     expect(await refresh(next['RefreshToken'])).toMatchObject(revoked)
     expect(await at.begin('REFRESH_TOKEN_AUTH', { REFRESH_TOKEN: next['RefreshToken'] ?? '' })).toMatchObject(revoked)
     expect(await getUser(next['AccessToken'])).toMatchObject(refusal('Access Token has been revoked'))
-    const event = await desk.bed.bus.seen(signInLocked, (data) => data.userId === userId)
+    const event = await fixture.bed.bus.seen(signInLocked, (data) => data.userId === userId)
     expect(event.data).toMatchObject({ reason: 'token_reused', until: null })
     await refresh(tokens['RefreshToken'])
-    expect(desk.bed.bus.all(signInLocked, (data) => data.userId === userId)).toHaveLength(1)
+    expect(fixture.bed.bus.all(signInLocked, (data) => data.userId === userId)).toHaveLength(1)
   })
 
-  it('lives no longer than the sign-in was to, however often it is refreshed', async () => {
+  it('does not extend the sign-in’s lifetime, however often it is refreshed', async () => {
     const { tokens } = await signIn()
     later(29 * 86_400)
     const next = tokensOf(await refresh(tokens['RefreshToken']))
@@ -96,34 +96,34 @@ describe('GetTokensFromRefreshToken', () => {
     expect(await refresh(next['RefreshToken'])).toMatchObject(refusal('Invalid Refresh Token'))
   })
 
-  it('takes a token at its own client alone', async () => {
+  it('accepts a token only from its own client', async () => {
     const { tokens } = await signIn()
-    const { clientId } = await desk.pool()
+    const { clientId } = await fixture.pool()
     expect(await refresh(tokens['RefreshToken'], clientId)).toMatchObject(refusal('Invalid Refresh Token'))
     expect(await refresh('nonsense')).toMatchObject(refusal('Invalid Refresh Token'))
     expect(await refresh(tokens['AccessToken'])).toMatchObject(refusal('Invalid Refresh Token'))
     expect((await refresh(tokens['RefreshToken'])).status).toBe(200)
   })
 
-  it('checks the secret of a client that has one', async () => {
-    const { clientId, clientSecret, poolId } = await desk.pool({}, { GenerateSecret: true })
+  it('checks the secret of a client with a secret', async () => {
+    const { clientId, clientSecret, poolId } = await fixture.pool({}, { GenerateSecret: true })
     expect(clientSecret).toBeTruthy()
     expect((await refresh('x', clientId)).body['message']).toBe(`Unable to verify secret for client ${clientId}`)
-    const { body } = await desk.call('GetTokensFromRefreshToken', {
+    const { body } = await fixture.call('GetTokensFromRefreshToken', {
       ClientId: clientId,
       ClientSecret: clientSecret,
       RefreshToken: 'x',
     })
     expect(body['message']).toBe('Invalid Refresh Token')
-    expect((await signInsAt(desk, clientId, poolId).byPassword('maren')).body['message']).toBe(
+    expect((await signInClient(fixture, clientId, poolId).byPassword('maren')).body['message']).toBe(
       `Client ${clientId} is configured with secret but SECRET_HASH was not received`,
     )
   })
 
-  it('keeps the token of a client that does not rotate', async () => {
-    const { clientId, poolId } = await desk.pool({}, { RefreshTokenRotation: { Feature: 'DISABLED' } })
-    const { username } = await desk.member(clientId)
-    const { RefreshToken } = tokensOf(await signInsAt(desk, clientId, poolId).byPassword(username))
+  it('keeps the token of a client without rotation', async () => {
+    const { clientId, poolId } = await fixture.pool({}, { RefreshTokenRotation: { Feature: 'DISABLED' } })
+    const { username } = await fixture.member(clientId)
+    const { RefreshToken } = tokensOf(await signInClient(fixture, clientId, poolId).byPassword(username))
     for (let times = 0; times < 3; times++) {
       const { status, body } = await refresh(RefreshToken, clientId)
       expect([status, body['AuthenticationResult'].RefreshToken]).toEqual([200, undefined])
@@ -133,12 +133,12 @@ describe('GetTokensFromRefreshToken', () => {
 })
 
 describe('the end of a sign-in', () => {
-  it('RevokeToken ends its tokens, and no other sign-in', async () => {
+  it('RevokeToken ends only its own sign-in', async () => {
     const { tokens, username } = await signIn()
     const other = tokensOf(await at.byPassword(username))
-    const revoke = (Token?: string, ClientId = publicClient) => desk.call('RevokeToken', { ClientId, Token })
+    const revoke = (Token?: string, ClientId = publicClient) => fixture.call('RevokeToken', { ClientId, Token })
     expect((await revoke(tokens['AccessToken'])).body['__type']).toBe('UnsupportedTokenTypeException')
-    const { clientId } = await desk.pool()
+    const { clientId } = await fixture.pool()
     expect((await revoke(tokens['RefreshToken'], clientId)).body['__type']).toBe('UnauthorizedException')
     expect(await revoke(tokens['RefreshToken'])).toEqual({ status: 200, body: {} })
     expect(await revoke(tokens['RefreshToken'])).toEqual({ status: 200, body: {} })
@@ -147,10 +147,13 @@ describe('the end of a sign-in', () => {
     expect((await getUser(other['AccessToken'])).status).toBe(200)
   })
 
-  it('GlobalSignOut ends all', async () => {
+  it('GlobalSignOut ends all sign-ins', async () => {
     const { tokens, username } = await signIn()
     const other = tokensOf(await at.byPassword(username))
-    expect(await desk.call('GlobalSignOut', { AccessToken: tokens['AccessToken'] })).toEqual({ status: 200, body: {} })
+    expect(await fixture.call('GlobalSignOut', { AccessToken: tokens['AccessToken'] })).toEqual({
+      status: 200,
+      body: {},
+    })
     for (const { AccessToken, RefreshToken } of [tokens, other]) {
       expect(await getUser(AccessToken)).toMatchObject(refusal('Access Token has been revoked'))
       expect(await refresh(RefreshToken)).toMatchObject(refusal('Refresh Token has been revoked'))

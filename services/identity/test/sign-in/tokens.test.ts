@@ -4,41 +4,41 @@ import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT, typ
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signingKeys } from '../../src/schema.ts'
 import { rotateKeys } from '../../src/sign-in/tokens.ts'
-import { openFrontDesk, password, publicClient, standardPool, type FrontDesk } from '../front-desk.ts'
-import { claimsOf, signInsAt, tokensOf } from '../sign-ins.ts'
+import { startIdentity, password, publicClient, standardPool, type IdentityFixture } from '../fixture.ts'
+import { claimsOf, signInClient, tokensOf } from '../sign-in-client.ts'
 
-let desk: FrontDesk
+let fixture: IdentityFixture
 beforeAll(async () => {
-  desk = await openFrontDesk()
+  fixture = await startIdentity()
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
 describe('a sign-in by password', () => {
-  it('gives tokens that jose verifies by the published keys', async () => {
-    const person = await desk.member()
-    const { status, body } = await desk.call('InitiateAuth', {
+  it('returns tokens that jose verifies with the published keys', async () => {
+    const person = await fixture.member()
+    const { status, body } = await fixture.call('InitiateAuth', {
       ClientId: publicClient,
       AuthFlow: 'USER_PASSWORD_AUTH',
       AuthParameters: { USERNAME: person.email.toUpperCase(), PASSWORD: password },
     })
     expect(body).toMatchObject({ AuthenticationResult: { TokenType: 'Bearer', ExpiresIn: 3600 } })
     expect(status).toBe(200)
-    const keys = createRemoteJWKSet(new URL(`${desk.url}/${standardPool}/.well-known/jwks.json`))
+    const keys = createRemoteJWKSet(new URL(`${fixture.url}/${standardPool}/.well-known/jwks.json`))
     const { payload } = await jwtVerify(body['AuthenticationResult'].IdToken, keys, { audience: publicClient })
     expect(payload).toMatchObject({ sub: person.userId, email: person.email, email_verified: true, token_use: 'id' })
-    const user = await desk.call('GetUser', { AccessToken: body['AuthenticationResult'].AccessToken })
+    const user = await fixture.call('GetUser', { AccessToken: body['AuthenticationResult'].AccessToken })
     expect(user.body).toMatchObject({ Username: person.username })
   })
 })
 
 describe('an access token', () => {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const ask = (AccessToken: string) => desk.call('GetUser', { AccessToken })
+  const ask = (AccessToken: string) => fixture.call('GetUser', { AccessToken })
   const invalid = { status: 400, body: { __type: 'NotAuthorizedException', message: 'Invalid Access Token' } }
 
-  it('is refused where it is forged, unsigned, of another kind or of another pool', async () => {
-    const at = signInsAt(desk)
-    const { username } = await desk.member()
+  it('is rejected if it is forged, unsigned, of another kind or of another pool', async () => {
+    const at = signInClient(fixture)
+    const { username } = await fixture.member()
     const { AccessToken = '', IdToken = '', RefreshToken = '' } = tokensOf(await at.byPassword(username))
     const [head = '', body = '', signature = ''] = AccessToken.split('.')
     const header = JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string }
@@ -46,7 +46,7 @@ describe('an access token', () => {
     const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
     const forge = (key: CryptoKey | Uint8Array, alg: string, more: object = {}) =>
       new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg, kid: header.kid }).sign(key)
-    const keys = (await (await fetch(`${desk.url}/${standardPool}/.well-known/jwks.json`)).json()) as { keys: JWK[] }
+    const keys = (await (await fetch(`${fixture.url}/${standardPool}/.well-known/jwks.json`)).json()) as { keys: JWK[] }
     const forged = [
       await forge(privateKey, 'RS256'),
       await forge(new TextEncoder().encode(JSON.stringify(keys.keys[0])), 'HS256'),
@@ -62,46 +62,46 @@ describe('an access token', () => {
     ]
     for (const token of forged) expect(await ask(token)).toMatchObject(invalid)
     expect((await ask(AccessToken)).status).toBe(200)
-    const other = await desk.pool()
-    const stranger = await desk.member(other.clientId)
-    const theirs = tokensOf(await signInsAt(desk, other.clientId, other.poolId).byPassword(stranger.username))
-    const foreign = createRemoteJWKSet(new URL(`${desk.url}/${other.poolId}/.well-known/jwks.json`))
+    const other = await fixture.pool()
+    const stranger = await fixture.member(other.clientId)
+    const theirs = tokensOf(await signInClient(fixture, other.clientId, other.poolId).byPassword(stranger.username))
+    const foreign = createRemoteJWKSet(new URL(`${fixture.url}/${other.poolId}/.well-known/jwks.json`))
     await expect(jwtVerify(AccessToken, foreign)).rejects.toThrow('no applicable key')
-    // The signature of one pool's key under the claims of the other.
+    // Claims of one pool, signed with the key of the other.
     const mixed = `${(theirs['AccessToken'] ?? '').split('.')[0]}.${body}.${signature}`
     expect(await ask(mixed)).toMatchObject(invalid)
   })
 
-  it('is refused when it has expired, on the service clock', async () => {
-    const { username } = await desk.member()
-    const { AccessToken = '' } = tokensOf(await signInsAt(desk).byPassword(username))
-    desk.service.context.clock.advance({ seconds: 3601 })
+  it('is rejected when it has expired, by the service’s clock', async () => {
+    const { username } = await fixture.member()
+    const { AccessToken = '' } = tokensOf(await signInClient(fixture).byPassword(username))
+    fixture.service.context.clock.advance({ seconds: 3601 })
     expect((await ask(AccessToken)).body).toEqual({
       __type: 'NotAuthorizedException',
       message: 'Access Token has expired',
     })
-    desk.service.context.clock.set(Temporal.Now.instant())
+    fixture.service.context.clock.set(Temporal.Now.instant())
     expect((await ask(AccessToken)).status).toBe(200)
   })
 })
 
 describe('signing keys', () => {
-  it('that an operator has deleted sign for nobody any more, at once', async () => {
-    const { clientId, poolId } = await desk.pool()
-    const at = signInsAt(desk, clientId, poolId)
-    const { username } = await desk.member(clientId)
-    const ask = async ({ AccessToken }: Record<string, string>) => desk.call('GetUser', { AccessToken })
+  it('deleted by an operator become invalid immediately', async () => {
+    const { clientId, poolId } = await fixture.pool()
+    const at = signInClient(fixture, clientId, poolId)
+    const { username } = await fixture.member(clientId)
+    const ask = async ({ AccessToken }: Record<string, string>) => fixture.call('GetUser', { AccessToken })
     const before = tokensOf(await at.byPassword(username))
     expect((await ask(before)).status).toBe(200)
-    await desk.service.context.db.delete(signingKeys).where(eq(signingKeys.poolId, poolId))
+    await fixture.service.context.db.delete(signingKeys).where(eq(signingKeys.poolId, poolId))
     expect((await ask(before)).body['message']).toBe('Invalid Access Token')
     expect((await ask(tokensOf(await at.byPassword(username)))).status).toBe(200)
   })
 
-  it('are published before they sign, and until their last token is dead', async () => {
-    const own = await openFrontDesk({ SIGNING_KEY_DAYS: '10' })
+  it('are published before they are used, and until their last token has expired', async () => {
+    const own = await startIdentity({ SIGNING_KEY_DAYS: '10' })
     const { context } = own.service
-    const at = signInsAt(own)
+    const at = signInClient(own)
     const kids = async () => {
       const answer = await fetch(`${own.url}/${standardPool}/.well-known/jwks.json`)
       return ((await answer.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid)

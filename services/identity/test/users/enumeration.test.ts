@@ -4,28 +4,28 @@ import { eq } from 'drizzle-orm'
 import { identity } from '../../src/app.ts'
 import { cleanUp } from '../../src/users/clean-up.ts'
 import { passkeys, simulatedNames, type users } from '../../src/schema.ts'
-import { openFrontDesk, password, publicClient, settings, type FrontDesk } from '../front-desk.ts'
-import { signInsAt } from '../sign-ins.ts'
+import { startIdentity, password, publicClient, settings, type IdentityFixture } from '../fixture.ts'
+import { signInClient } from '../sign-in-client.ts'
 import { startSrp } from '../srp-client.ts'
 
-let desk: FrontDesk
-let at: ReturnType<typeof signInsAt>
+let fixture: IdentityFixture
+let at: ReturnType<typeof signInClient>
 beforeAll(async () => {
-  // What a day's tries come to is in strangers.test.ts.
-  desk = await openFrontDesk({ EVEN_ANSWER_MS: '5', TRUST_PROXY: 'loopback', CODE_TRIES_A_DAY: '1000' })
-  at = signInsAt(desk)
+  // The daily limits are tested in strangers.test.ts.
+  fixture = await startIdentity({ EVEN_ANSWER_MS: '5', TRUST_PROXY: 'loopback', CODE_TRIES_A_DAY: '1000' })
+  at = signInClient(fixture)
 })
-afterAll(() => desk.stop())
+afterAll(() => fixture.stop())
 
 const other = 'Another-2031?'
 let asked = 0
-/** An address that looks like those of people who are there. */
-const nobody = () => `user_nobody-${++asked}@example.com`
+/** An unknown email that looks like those of existing users. */
+const unknownEmail = () => `user_nobody-${++asked}@example.com`
 
 async function kindsOfPeople() {
-  const confirmed = await desk.member()
-  const unconfirmed = await desk.signUp()
-  return { confirmed: confirmed.email, unconfirmed: unconfirmed.email, unknown: nobody() }
+  const confirmed = await fixture.member()
+  const unconfirmed = await fixture.signUp()
+  return { confirmed: confirmed.email, unconfirmed: unconfirmed.email, unknown: unknownEmail() }
 }
 
 async function answersTo(ask: (name: string) => Promise<unknown>) {
@@ -34,17 +34,17 @@ async function answersTo(ask: (name: string) => Promise<unknown>) {
   for (const name of Object.values(people)) answers.push(await ask(name))
   return answers
 }
-/** What an SRP sign-in tells of a name. */
+/** The parameters that an SRP sign-in returns for a username. */
 async function srpOf(USERNAME: string): Promise<{ USERNAME?: string; SALT?: string }> {
   const { body } = await at.begin('USER_SRP_AUTH', { USERNAME, SRP_A: startSrp().A })
   return body['ChallengeParameters']
 }
 const asOne = (answers: unknown[]) => expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
 
-describe('whoever has an account and who has not', () => {
-  it('is answered alike by ForgotPassword and ResendConfirmationCode', async () => {
+describe('user enumeration', () => {
+  it('is prevented by equal responses of ForgotPassword and ResendConfirmationCode', async () => {
     for (const operation of ['ForgotPassword', 'ResendConfirmationCode']) {
-      const answers = await answersTo((Username) => desk.call(operation, { ClientId: publicClient, Username }))
+      const answers = await answersTo((Username) => fixture.call(operation, { ClientId: publicClient, Username }))
       asOne(answers)
       expect(answers[0]).toEqual({
         status: 200,
@@ -55,10 +55,10 @@ describe('whoever has an account and who has not', () => {
     }
   })
 
-  it('is answered alike by ConfirmSignUp, until and after the tries are used up', async () => {
+  it('is prevented by equal responses of ConfirmSignUp, before and after the attempts are used up', async () => {
     const tries = (Username: string) =>
       Array.fromAsync({ length: 7 }, async () => {
-        const { body } = await desk.call('ConfirmSignUp', {
+        const { body } = await fixture.call('ConfirmSignUp', {
           ClientId: publicClient,
           Username,
           ConfirmationCode: 'no code',
@@ -71,14 +71,14 @@ describe('whoever has an account and who has not', () => {
       { __type: 'LimitExceededException' },
       { __type: 'LimitExceededException' },
     ])
-    // Of a confirmed account the code is used: its tries are not counted with it, but like those of a name of nobody.
+    // The code of a confirmed account is used up, so its attempts are counted like those of an unknown username.
     asOne(answers)
   })
 
-  it('is answered alike by ConfirmForgotPassword, before and after a code was asked for', async () => {
+  it('is prevented by equal responses of ConfirmForgotPassword, before and after a code was requested', async () => {
     const answers = await answersTo(async (Username) => {
       const attempt = async () => {
-        const { body } = await desk.call('ConfirmForgotPassword', {
+        const { body } = await fixture.call('ConfirmForgotPassword', {
           ClientId: publicClient,
           Username,
           ConfirmationCode: 'no code',
@@ -87,9 +87,9 @@ describe('whoever has an account and who has not', () => {
         return body['__type'] as string
       }
       const before = await attempt()
-      await desk.call('ForgotPassword', { ClientId: publicClient, Username })
+      await fixture.call('ForgotPassword', { ClientId: publicClient, Username })
       const after = await Array.fromAsync({ length: 6 }, attempt)
-      await desk.call('ForgotPassword', { ClientId: publicClient, Username })
+      await fixture.call('ForgotPassword', { ClientId: publicClient, Username })
       return [before, ...after, await attempt()]
     })
     asOne(answers)
@@ -102,13 +102,13 @@ describe('whoever has an account and who has not', () => {
     ])
   })
 
-  it('is answered by ConfirmSignUp by what one did oneself, however many tries others used up', async () => {
+  it('is prevented because ConfirmSignUp depends only on the requester’s own attempts', async () => {
     let network = 0
     const answers = await answersTo(async (Username) => {
       const subnet = `198.51.${++network}`
       return Array.fromAsync({ length: 31 }, async (_, nth) => {
         const from = { 'x-forwarded-for': `${subnet}.${Math.floor(nth / 6)}` }
-        const { body } = await desk.call(
+        const { body } = await fixture.call(
           'ConfirmSignUp',
           { ClientId: publicClient, Username, ConfirmationCode: 'no code' },
           from,
@@ -124,14 +124,17 @@ describe('whoever has an account and who has not', () => {
     ])
   })
 
-  it('is answered alike where phone numbers are what is verified', async () => {
+  it('is prevented by equal responses in pools that verify phone numbers', async () => {
     const attributes: ('phone_number' | 'email')[] = ['phone_number']
-    const { clientId: ClientId } = await desk.pool({ AliasAttributes: attributes, AutoVerifiedAttributes: attributes })
+    const { clientId: ClientId } = await fixture.pool({
+      AliasAttributes: attributes,
+      AutoVerifiedAttributes: attributes,
+    })
     const call = (operation: string, Username: string, more: object = {}) =>
-      desk.call(operation, { ClientId, Username, ...more })
+      fixture.call(operation, { ClientId, Username, ...more })
     const [confirmed, unknown] = ['+16505550131', '+16505550132'] as const
-    const { username } = await desk.signUp(ClientId, { phone_number: confirmed })
-    const code = { ConfirmationCode: await desk.codeFor(confirmed) }
+    const { username } = await fixture.signUp(ClientId, { phone_number: confirmed })
+    const code = { ConfirmationCode: await fixture.codeFor(confirmed) }
     expect((await call('ConfirmSignUp', username, code)).status).toBe(200)
     const answers = []
     for (const phone of [confirmed, unknown]) {
@@ -154,25 +157,25 @@ describe('whoever has an account and who has not', () => {
     asOne(answers)
   })
 
-  it('is found by the canonical name that SRP tells of an address as by the address', async () => {
+  it('is prevented because the canonical username from SRP works like the email', async () => {
     const answers = []
-    for (const email of [(await desk.member()).email, nobody()]) {
+    for (const email of [(await fixture.member()).email, unknownEmail()]) {
       const [byAddress, upper] = [await srpOf(email), await srpOf(email.toUpperCase())]
       const { USERNAME: name = '' } = byAddress
       const byName = await srpOf(name)
       const shouted = await srpOf(name.toUpperCase())
-      const { body: forgotten } = await desk.call('ForgotPassword', { ClientId: publicClient, Username: name })
-      const { body: taken } = await desk.call('SignUp', {
+      const { body: forgotten } = await fixture.call('ForgotPassword', { ClientId: publicClient, Username: name })
+      const { body: taken } = await fixture.call('SignUp', {
         ClientId: publicClient,
         Username: name,
         Password: password,
-        UserAttributes: [{ Name: 'email', Value: nobody() }],
+        UserAttributes: [{ Name: 'email', Value: unknownEmail() }],
       })
       for (let failures = 0; failures < 6; failures++) await at.byPassword(email, {}, other)
       const { body: waiting } = await at.byPassword(name, {}, other)
       for (let asking = 0; asking < 9; asking++)
-        await desk.call('ForgotPassword', { ClientId: publicClient, Username: email })
-      const { body: asked } = await desk.call('ForgotPassword', { ClientId: publicClient, Username: name })
+        await fixture.call('ForgotPassword', { ClientId: publicClient, Username: email })
+      const { body: asked } = await fixture.call('ForgotPassword', { ClientId: publicClient, Username: name })
       answers.push({
         name: name.replaceAll(/[\da-f]/g, 'x'),
         salts: [upper.SALT === byAddress.SALT, byName.SALT === byAddress.SALT, shouted.SALT === byAddress.SALT],
@@ -194,35 +197,35 @@ describe('whoever has an account and who has not', () => {
     })
   })
 
-  it('has a name remembered that was told, for as long as it is told, and none of whoever only guesses at passwords', async () => {
-    const { db, clock } = desk.service.context
+  it('is prevented by remembering disclosed placeholder usernames, but not those of mere password guesses', async () => {
+    const { db, clock } = fixture.service.context
     const namesOf = (address: string) => db.$count(simulatedNames, eq(simulatedNames.address, address))
-    const [guessed, told] = [nobody(), nobody()]
+    const [guessed, disclosed] = [unknownEmail(), unknownEmail()]
     for (let failures = 0; failures < 5; failures++) await at.byPassword(guessed)
     expect(await namesOf(guessed)).toBe(0)
-    const { USERNAME: first = '' } = await srpOf(told)
-    expect(await namesOf(told)).toBe(1)
+    const { USERNAME: first = '' } = await srpOf(disclosed)
+    expect(await namesOf(disclosed)).toBe(1)
     const kept = [first]
     for (let week = 0; week < 6; week++) {
       clock.advance({ hours: 24 * 7 })
-      await cleanUp.run(desk.service.context, AbortSignal.any([]))
-      kept.push((await srpOf(told)).USERNAME ?? '')
+      await cleanUp.run(fixture.service.context, AbortSignal.any([]))
+      kept.push((await srpOf(disclosed)).USERNAME ?? '')
     }
     expect(new Set(kept)).toEqual(new Set([first]))
     clock.advance({ hours: 24 * 31 })
-    await cleanUp.run(desk.service.context, AbortSignal.any([]))
-    expect(await namesOf(told)).toBe(0)
+    await cleanUp.run(fixture.service.context, AbortSignal.any([]))
+    expect(await namesOf(disclosed)).toBe(0)
     clock.set(Temporal.Now.instant())
   })
 
-  it('is answered alike to who signed up with the address as well', async () => {
+  it('is prevented by equal responses to somebody who signed up with the same email', async () => {
     const answers = []
-    for (const email of [(await desk.member()).email, (await desk.signUp()).email, nobody()]) {
+    for (const email of [(await fixture.member()).email, (await fixture.signUp()).email, unknownEmail()]) {
       const Username = `as-well-${++asked}`
       const UserAttributes = [{ Name: 'email', Value: email }]
-      await desk.call('SignUp', { ClientId: publicClient, Username, Password: other, UserAttributes })
+      await fixture.call('SignUp', { ClientId: publicClient, Username, Password: other, UserAttributes })
       const confirm = async (name: string) => {
-        const { body } = await desk.call('ConfirmSignUp', {
+        const { body } = await fixture.call('ConfirmSignUp', {
           ClientId: publicClient,
           Username: name,
           ConfirmationCode: 'no code',
@@ -230,7 +233,7 @@ describe('whoever has an account and who has not', () => {
         return body['__type'] as string
       }
       const reset = async (name: string) => {
-        const { body } = await desk.call('ConfirmForgotPassword', {
+        const { body } = await fixture.call('ConfirmForgotPassword', {
           ClientId: publicClient,
           Username: name,
           ConfirmationCode: 'no code',
@@ -238,7 +241,8 @@ describe('whoever has an account and who has not', () => {
         })
         return body['__type'] as string
       }
-      const ask = (operation: string, name: string) => desk.call(operation, { ClientId: publicClient, Username: name })
+      const ask = (operation: string, name: string) =>
+        fixture.call(operation, { ClientId: publicClient, Username: name })
       answers.push([
         (await srpOf(email)).USERNAME === Username,
         (await at.bySrp(email, other)).body,
@@ -266,24 +270,24 @@ describe('whoever has an account and who has not', () => {
     )
   })
 
-  it('is answered the same before and after somebody signs up with the address, confirms it and resets its password', async () => {
-    const email = nobody()
+  it('is prevented by equal responses before and after a sign-up, its confirmation and a password reset', async () => {
+    const email = unknownEmail()
     const mine = `before-${++asked}`
     const newer = `${mine}-newer`
     const signUp = (Username: string, Password: string) =>
-      desk.call('SignUp', {
+      fixture.call('SignUp', {
         ClientId: publicClient,
         Username,
         Password,
         UserAttributes: [{ Name: 'email', Value: email }],
       })
     for (const name of [mine, newer]) await signUp(name, `${other}${name}`)
-    // From an address of one's own each time: what is told is about what others did, not about how often one asked.
+    // From a new address each time, so that the responses do not depend on the requester's limits.
     let turn = 0
     const look = async () => {
       const from = { 'x-forwarded-for': `203.0.113.${++turn}` }
       const ask = async (operation: string, more: object) => {
-        const { status, body } = await desk.call(operation, { ClientId: publicClient, ...more }, from)
+        const { status, body } = await fixture.call(operation, { ClientId: publicClient, ...more }, from)
         return [status, body['__type'] ?? body['CodeDeliveryDetails']]
       }
       const wrong = { ConfirmationCode: 'no code' }
@@ -303,21 +307,25 @@ describe('whoever has an account and who has not', () => {
       return JSON.stringify(looks)
     }
     const looks = [await look()]
-    const codes = async (after: number) => desk.codeFor(email, after)
+    const codes = async (after: number) => fixture.codeFor(email, after)
     await signUp('victim', password)
     looks.push(await look())
-    const sent = desk.codesFor(email)
-    await desk.call('ResendConfirmationCode', { ClientId: publicClient, Username: 'victim' })
+    const sent = fixture.codesFor(email)
+    await fixture.call('ResendConfirmationCode', { ClientId: publicClient, Username: 'victim' })
     const ConfirmationCode = await codes(sent)
     looks.push(await look())
-    const confirmed = await desk.call('ConfirmSignUp', { ClientId: publicClient, Username: 'victim', ConfirmationCode })
+    const confirmed = await fixture.call('ConfirmSignUp', {
+      ClientId: publicClient,
+      Username: 'victim',
+      ConfirmationCode,
+    })
     expect(confirmed.status).toBe(200)
     looks.push(await look())
-    const before = desk.codesFor(email)
-    await desk.call('ForgotPassword', { ClientId: publicClient, Username: email })
+    const before = fixture.codesFor(email)
+    await fixture.call('ForgotPassword', { ClientId: publicClient, Username: email })
     const reset = await codes(before)
     looks.push(await look())
-    const done = await desk.call('ConfirmForgotPassword', {
+    const done = await fixture.call('ConfirmForgotPassword', {
       ClientId: publicClient,
       Username: email,
       ConfirmationCode: reset,
@@ -328,14 +336,14 @@ describe('whoever has an account and who has not', () => {
     asOne(looks)
   })
 
-  it('is offered ways to begin a sign-in that people without an account are offered as well, however it is set up', async () => {
-    const { client, db } = { client: publicClient, db: desk.service.context.db }
+  it('is prevented by first factors that unknown usernames are offered as well', async () => {
+    const { client, db } = { client: publicClient, db: fixture.service.context.db }
     const ways = async (USERNAME: string) => {
       const { body } = await at.begin('USER_AUTH', { USERNAME })
       return (body['AvailableChallenges'] as string[]).join()
     }
-    const ofNobody = new Set<string>()
-    for (let one = 0; one < 60; one++) ofNobody.add(await ways(nobody()))
+    const ofUnknown = new Set<string>()
+    for (let one = 0; one < 60; one++) ofUnknown.add(await ways(unknownEmail()))
     const changes: Partial<typeof users.$inferInsert>[] = [
       {},
       { mfa: ['EMAIL_OTP'] },
@@ -345,18 +353,18 @@ describe('whoever has an account and who has not', () => {
       { passwordHash: null, sealedSrpVerifier: null },
     ]
     for (const change of changes) {
-      const { email, userId } = await desk.member(client)
+      const { email, userId } = await fixture.member(client)
       if (Object.keys(change).length > 0) await at.change(userId, change)
-      expect(ofNobody).toContain(await ways(email))
+      expect(ofUnknown).toContain(await ways(email))
     }
-    // Nor does what is asked of a passkey tell how many there are, or of which make.
-    const asks = async (USERNAME: string) => {
+    // Passkey options disclose neither the number nor the model of passkeys.
+    const challengesOf = async (USERNAME: string) => {
       const { body } = await at.begin('USER_AUTH', { USERNAME, PREFERRED_CHALLENGE: 'WEB_AUTHN' })
       if (body['ChallengeName'] !== 'WEB_AUTHN') return undefined
       const options = JSON.parse(body['ChallengeParameters'].CREDENTIAL_REQUEST_OPTIONS) as Record<string, unknown>
       return JSON.stringify({ ...options, challenge: String(options['challenge']).length })
     }
-    const { email, userId } = await desk.member(client)
+    const { email, userId } = await fixture.member(client)
     const key = {
       userId,
       name: 'Passkey',
@@ -364,31 +372,31 @@ describe('whoever has an account and who has not', () => {
       publicKey: '',
       counter: 0,
       transports: ['usb'],
-      createdAt: desk.service.context.clock.now(),
+      createdAt: fixture.service.context.clock.now(),
     }
     await db
       .insert(passkeys)
       .values([16, 64].map((bytes) => ({ ...key, id: randomBytes(bytes).toString('base64url') })))
-    const own = await asks(email)
+    const own = await challengesOf(email)
     expect(own).toBeTypeOf('string')
     const others = new Set<string | undefined>()
-    for (let one = 0; one < 60; one++) others.add(await asks(nobody()))
+    for (let one = 0; one < 60; one++) others.add(await challengesOf(unknownEmail()))
     expect(others).toEqual(new Set([undefined, own]))
   })
 
-  it('is refused alike after asking for codes too often', async () => {
-    const [confirmed, unknown] = [(await desk.member()).email, nobody()]
+  it('is prevented by equal errors after too many code requests', async () => {
+    const [confirmed, unknown] = [(await fixture.member()).email, unknownEmail()]
     const answers = []
     for (const Username of [confirmed, unknown]) {
-      const ask = async () => (await desk.call('ForgotPassword', { ClientId: publicClient, Username })).status
+      const ask = async () => (await fixture.call('ForgotPassword', { ClientId: publicClient, Username })).status
       answers.push((await Array.fromAsync({ length: 12 }, ask)).at(-1))
     }
     expect(answers).toEqual([400, 400])
   })
 
-  it('is told a destination that stays the same and looks like one, also by name', async () => {
+  it('is prevented by a stable and plausible code destination, also for usernames', async () => {
     const ask = async (Username: string) => {
-      const { body } = await desk.call('ForgotPassword', { ClientId: publicClient, Username })
+      const { body } = await fixture.call('ForgotPassword', { ClientId: publicClient, Username })
       return body['CodeDeliveryDetails'] as Record<string, string>
     }
     const first = await ask('user_somebody')
@@ -398,12 +406,12 @@ describe('whoever has an account and who has not', () => {
     expect((await ask('Zoe@Yonder.example'))['Destination']).toBe('z***@y***')
   })
 
-  it('waits as long for an answer', async () => {
-    // On a crowded machine an answer alone can take some hundreds.
+  it('is prevented by equal response times', async () => {
+    // On a busy machine, a single response can take some hundreds of ms.
     const step = 1_000
-    const slow = await desk.bed.start(identity, {
+    const slow = await fixture.bed.start(identity, {
       ...settings,
-      DATABASE_URL: desk.service.databaseUrl,
+      DATABASE_URL: fixture.service.databaseUrl,
       EVEN_ANSWER_MS: String(step),
     })
     const timeOf = async (operation: string, more: { Username: string }) => {
@@ -416,7 +424,7 @@ describe('whoever has an account and who has not', () => {
       return performance.now() - begun
     }
     const median = (times: number[]) => times.toSorted((one, next) => one - next)[1] ?? 0
-    const [known, unknown] = [(await desk.member()).email, nobody()]
+    const [known, unknown] = [(await fixture.member()).email, unknownEmail()]
     for (const [operation, more] of [
       ['ForgotPassword', {}],
       ['ResendConfirmationCode', {}],
