@@ -7,6 +7,12 @@ import { highlightSketches } from './web/highlight-sketches.ts'
  */
 const retry = process.env['CI'] ? 1 : 0
 
+/** Node runs these files itself, as it runs the services: nothing in them is for Vite to transform. */
+const native = {
+  execArgv: [`--import=${new URL('runtime/src/fast-imports.ts', import.meta.url).href}`],
+  experimental: { viteModuleRunner: false },
+}
+
 /**
  * `unit` needs nothing but Node; `integration` brings up PostgreSQL once and a NATS for each suite; `browser` needs Chromium.
  */
@@ -32,6 +38,7 @@ export default defineConfig({
           name: 'integration',
           include: ['{services/*,bff,runtime,deploy/*}/test/**/*.test.ts', 'test/**/*.test.ts'],
           globalSetup: ['test/src/global-setup.ts'],
+          ...native,
           retry,
           testTimeout: 120_000,
           hookTimeout: 240_000,
@@ -42,6 +49,7 @@ export default defineConfig({
           name: 'browser',
           include: ['web/e2e/**/*.test.ts'],
           globalSetup: ['test/src/global-setup.ts'],
+          ...native,
           retry,
           testTimeout: 240_000,
           hookTimeout: 240_000,

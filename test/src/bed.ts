@@ -1,12 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { join } from 'node:path'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
 import { allEvents } from '@robokids/contracts/events'
 import { ensureDatabase } from '@robokids/local/postgres'
+import { root } from '@robokids/local/settings'
 import { connectBus, type Bus } from '@robokids/runtime/bus'
 import { newEvent } from '@robokids/runtime/outbox'
 import { startService, type RunningService, type Service } from '@robokids/runtime/service'
 import { createLogger } from '@robokids/runtime/telemetry'
 import { inject } from 'vitest'
+import { migratedDatabase } from './databases.ts'
 import './global-setup.ts'
 import { testNats, type TestServer } from './infrastructure.ts'
 
@@ -114,14 +117,22 @@ export async function testBed(): Promise<TestBed> {
     if (typeof event === 'object' && event !== null && 'specversion' in event) events.push(event)
   })
   const running: RunningService<never>[] = []
-  const database = () => ensureDatabase(inject('postgresUrl'), `test_${randomUUIDv7().replaceAll('-', '')}`)
+  const newName = () => `test_${randomUUIDv7().replaceAll('-', '')}`
+  const database = () => ensureDatabase(inject('postgresUrl'), newName())
+  /** Only a real service's migrations stay what they are; tests make up others. */
+  const databaseFor = ({ migrations }: Pick<Service<never>, 'migrations'>) => {
+    if (migrations === undefined) return ''
+    return migrations.startsWith(join(root, 'services'))
+      ? migratedDatabase(inject('postgresUrl'), newName(), migrations)
+      : database()
+  }
 
   return {
     nats,
     bus: new TestBus(bus, events),
     database,
     async start(service, env = {}) {
-      const databaseUrl = env['DATABASE_URL'] ?? (service.migrations === undefined ? '' : await database())
+      const databaseUrl = env['DATABASE_URL'] ?? (await databaseFor(service))
       const started = await startService(service, {
         APP_ENV: 'local',
         NATS_URL: nats.url,

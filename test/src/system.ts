@@ -12,7 +12,6 @@ import {
   type RegistrationView,
 } from '@robokids/contracts/bff'
 import { startMailbox } from '@robokids/local/mailbox'
-import { ensureDatabase } from '@robokids/local/postgres'
 import { fetchProven } from '@robokids/local/prove'
 import { freePort, until, type LocalServer } from '@robokids/local/processes'
 import {
@@ -31,6 +30,7 @@ import { createSimulator, type Simulator } from '../../deploy/stripe-simulator/s
 import { Store } from '../../deploy/stripe-simulator/src/store/store.ts'
 import { eventually } from './bed.ts'
 import { browserCookie } from './browser.ts'
+import { migratedDatabase } from './databases.ts'
 import './global-setup.ts'
 import { testNats } from './infrastructure.ts'
 import { sampleFamily } from './samples.ts'
@@ -157,7 +157,10 @@ export async function startSystem(
   ])
   const tag = randomUUIDv7().replaceAll('-', '')
   const made = await Promise.all(
-    owningServices.map(async (name) => [name, await ensureDatabase(postgresUrl, `${name}_${tag}`)] as const),
+    owningServices.map(async (name) => {
+      const migrations = join(root, 'services', name, 'migrations')
+      return [name, await migratedDatabase(postgresUrl, `${name}_${tag}`, migrations)] as const
+    }),
   )
   const databaseUrls = Object.fromEntries(made) as Record<OwningService, string>
   const siteUrl = `http://localhost:${local.PORT}`

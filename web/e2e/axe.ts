@@ -5,10 +5,14 @@ import type { Page } from 'playwright-core'
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** The axe violations of the page's current state; only `colours` for a page that was checked in other colors. */
-export async function findings(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
-  // Colors in a transition are not final.
-  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))
+const options: RunOptions = {
+  resultTypes: ['violations'],
+  // No enabled rule reads style sheets, which axe would fetch and parse once more.
+  preload: { assets: ['media'] },
+}
+
+/** The axe violations of the page's current state; with `inDark`, also those of its colors in dark mode. */
+export async function findings(page: Page, { inDark = false } = {}): Promise<string[]> {
   // An isolated world, so that the page's security policy does not block axe.
   const client = await page.context().newCDPSession(page)
   const { frameTree } = await client.send('Page.getFrameTree')
@@ -23,14 +27,27 @@ export async function findings(page: Page, what: 'all' | 'colours' = 'all'): Pro
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
     return result.value as unknown
   }
-  const options: RunOptions = {
-    resultTypes: ['violations'],
-    ...(what === 'colours' ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}),
+  const look = async (also: RunOptions = {}) => {
+    // Colors in a transition are not final, and inherited ones start theirs when that of the parent has ended.
+    await page.evaluate(async () => {
+      do {
+        await Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
+        await new Promise(requestAnimationFrame)
+      } while (document.getAnimations().length > 0)
+    })
+    const violations = (await run(
+      `axe.run(document, ${JSON.stringify({ ...options, ...also })}).then(({ violations }) => violations)`,
+    )) as AxeResults['violations']
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   }
   await run(axe)
-  const violations = (await run(
-    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
-  )) as AxeResults['violations']
+  const found = await look()
+  if (inDark) {
+    await page.emulateMedia({ colorScheme: 'dark' })
+    const inColours = await look({ runOnly: ['color-contrast', 'link-in-text-block'] })
+    found.push(...inColours.map((finding) => `dark ${finding}`))
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
   await client.detach()
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  return found
 }

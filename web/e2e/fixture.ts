@@ -14,6 +14,17 @@ interface Fixture {
   open: (profile?: BrowserContextOptions) => Promise<Page>
 }
 
+const running = new Map<boolean, Promise<Browser>>()
+
+/** The browser that all test files of a worker share. It ends with the worker. */
+async function sharedBrowser({ keepsPages = true }: BrowserOptions): Promise<Browser> {
+  const known = await running.get(keepsPages)
+  if (known?.isConnected()) return known
+  const launched = launchBrowser({ keepsPages })
+  running.set(keepsPages, launched)
+  return launched
+}
+
 /** The built web with a stubbed API: each test has its own API and browser profiles. */
 export function useSite(options: BrowserOptions = {}): Fixture {
   let browser: Browser
@@ -22,13 +33,10 @@ export function useSite(options: BrowserOptions = {}): Fixture {
   let visitors: Awaited<ReturnType<typeof newVisitor>>[] = []
 
   beforeAll(async () => {
-    ;[browser] = await Promise.all([launchBrowser(options), buildWeb()])
+    ;[browser] = await Promise.all([sharedBrowser(options), buildWeb()])
     site = await serveSite(join(root, 'web/dist'), () => api)
   })
-  afterAll(async () => {
-    await browser.close()
-    await site.close()
-  })
+  afterAll(() => site.close())
   beforeEach(() => {
     api = new StubApi()
   })

@@ -192,17 +192,11 @@ async function wrongLinks(page: Page): Promise<string[]> {
   })
 }
 
-/**
- * The faults of the page in its current state: heading, links, overflow on a phone, a tablet and a desktop, and
- * axe violations in light and dark mode. The page is at 360 px and light before and after.
- */
-export async function faultsOf(page: Page): Promise<string[]> {
-  const faults = await wrongLinks(page)
-  const headings = await heading(page).count()
-  if (headings !== 1) faults.push(`${headings} headings`)
-  if (!/^\S.* · Robo Kids Learning$/.test(await page.title())) faults.push(`title ${await page.title()}`)
-  for (const width of [768, 1440, 360]) {
-    await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
+/** The overflow of the page at the given widths. The page stays at the last of them. */
+async function overflowsAt(page: Page, widths: readonly number[]): Promise<string[]> {
+  const faults: string[] = []
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: width < 768 ? 740 : 900 })
     const fits = await page
       .waitForFunction(() => document.documentElement.scrollWidth === document.documentElement.clientWidth, undefined, {
         timeout: 10_000,
@@ -213,6 +207,19 @@ export async function faultsOf(page: Page): Promise<string[]> {
       )
     if (!fits) faults.push(`${await sidewaysScroll(page)} px too wide for ${width}`)
   }
+  return faults
+}
+
+/**
+ * The faults of the page in its current state: heading, links, overflow on a phone, a tablet and a desktop (or at other
+ * `widths`), and axe violations in light and dark mode. The page is at 360 px and light before and after.
+ */
+export async function faultsOf(page: Page, widths: readonly number[] = [360, 768, 1440]): Promise<string[]> {
+  const faults = await wrongLinks(page)
+  const headings = await heading(page).count()
+  if (headings !== 1) faults.push(`${headings} headings`)
+  if (!/^\S.* · Robo Kids Learning$/.test(await page.title())) faults.push(`title ${await page.title()}`)
+  faults.push(...(await overflowsAt(page, widths)))
   // Text of twice the size on the narrowest phone.
   await page.setViewportSize({ width: 320, height: 740 })
   await page.evaluate(() => {
@@ -224,10 +231,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
     document.documentElement.style.fontSize = ''
   })
   await page.setViewportSize({ width: 360, height: 740 })
-  faults.push(...(await findings(page)))
-  await page.emulateMedia({ colorScheme: 'dark' })
-  faults.push(...(await findings(page, 'colours')).map((fault) => `dark ${fault}`))
-  await page.emulateMedia({ colorScheme: 'light' })
+  faults.push(...(await findings(page, { inDark: true })))
   return faults
 }
 

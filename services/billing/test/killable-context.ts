@@ -5,10 +5,13 @@ import type { BillingFixture } from './fixture.ts'
 
 class Killed extends Error {}
 
-/** The context of a process that is killed after the given number of steps. */
+/**
+ * The context of a process that is killed after the given number of steps. A step is what outlives the process: a commit, or
+ * a request that Stripe has processed. Where between two steps it is killed makes no difference, since its open transaction is
+ * rolled back.
+ */
 export class KillableContext {
   #left: number
-  #isKilled = false
   readonly #pool: ConnectionPool
   readonly #server = createServer()
   readonly #sockets = new Set<Socket>()
@@ -37,27 +40,31 @@ export class KillableContext {
   }
 
   get isKilled(): boolean {
-    return this.#isKilled
+    return this.#left <= 0
   }
 
-  /** @returns whether the process is still alive. */
+  /** @returns whether the process lives to learn of the step. */
   #step(): boolean {
-    if (!this.#isKilled && this.#left-- > 0) return true
-    this.#isKilled = true
-    return false
+    this.#left -= 1
+    return !this.isKilled
   }
 
-  /** Counts a step before each statement, and one between a commit and its result. */
+  /** Kills the process between a commit and its result. Changes outside of a transaction are committed at once. */
   #watch(): Pool {
-    const watched = (on: Queryable): Queryable => ({
-      query: async (statement, values) => {
-        const ends = /^(begin|rollback|commit)$/.test(statement.text)
-        if (!ends && !this.#step()) throw new Killed()
-        const result = await on.query(statement, values)
-        if (statement.text === 'commit' && !this.#step()) throw new Killed()
-        return result
-      },
-    })
+    const watched = (on: Queryable): Queryable => {
+      let isOpen = false
+      return {
+        query: async (statement, values) => {
+          const { text } = statement
+          if (this.isKilled && text !== 'rollback') throw new Killed()
+          const result = await on.query(statement, values)
+          const commits = text === 'commit' || (!isOpen && !/^\s*(begin|rollback|select)\b/i.test(text))
+          if (/^(begin|commit|rollback)$/.test(text)) isOpen = text === 'begin'
+          if (commits && !this.#step()) throw new Killed()
+          return result
+        },
+      }
+    }
     return {
       ...watched(this.#pool),
       lease: async () => {
@@ -65,7 +72,7 @@ export class KillableContext {
         return {
           ...watched(lease),
           queryAll: async (statements) => {
-            if (!this.#step()) throw new Killed()
+            if (this.isKilled) throw new Killed()
             const results = await lease.queryAll(statements)
             if (!this.#step()) throw new Killed()
             return results
@@ -76,7 +83,7 @@ export class KillableContext {
     }
   }
 
-  /** Proxies Stripe: counts a step before each request, and one between its processing and the response. */
+  /** Proxies Stripe: kills the process between the processing of a request and its response, which may come in pieces. */
   async #listen(): Promise<void> {
     this.#server.on('connection', (near) => {
       const far = connect(this.#fixture.simulator.port, '127.0.0.1')
@@ -89,8 +96,16 @@ export class KillableContext {
           far.end()
         })
       }
-      near.on('data', (question) => (this.#step() ? far.write(question) : near.resetAndDestroy()))
-      far.on('data', (answer) => (this.#step() ? near.write(answer) : near.resetAndDestroy()))
+      let isAnswered = false
+      near.on('data', (question) => {
+        isAnswered = false
+        return this.isKilled ? near.resetAndDestroy() : far.write(question)
+      })
+      far.on('data', (answer) => {
+        const lives = isAnswered ? !this.isKilled : this.#step()
+        isAnswered = true
+        return lives ? near.write(answer) : near.resetAndDestroy()
+      })
     })
     await new Promise<void>((resolve) => void this.#server.listen(0, '127.0.0.1', resolve))
   }

@@ -4,10 +4,20 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pagePaths } from '@robokids/contracts/pages'
 import { root } from '@robokids/local/settings'
+import type { Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { firstLoadScripts } from '../../first-load.ts'
 import { eventually, useSite } from '../fixture.ts'
-import { allHasCome, breakStorage, faultsOf, heading, layoutShift, settled, watchLayoutShift } from '../pages.ts'
+import {
+  allHasCome,
+  breakStorage,
+  faultsOf,
+  heading,
+  layoutShift,
+  settled,
+  sidewaysScroll,
+  watchLayoutShift,
+} from '../pages.ts'
 import { framedTexts, quotedTexts, scriptedTexts } from '../quoted-texts.ts'
 import { draw } from '../screenshots.ts'
 
@@ -64,41 +74,96 @@ const forms = /^\/(robokids(page\d)?|membership\/.+|confirm|contact)$/
 
 const documentOf = (path: string) => readFile(join(dist, path === '/' ? 'index.html' : `${path.slice(1)}.html`), 'utf8')
 
+const headerLinks = ['/', '/robokidslanding', '/membership/login']
+
+/** The overflow of the page, and the links of its header that are out of sight. */
+async function outOfSight(page: Page): Promise<string[]> {
+  const sideways = await sidewaysScroll(page)
+  const seen = await page
+    .getByRole('banner')
+    .getByRole('link')
+    .evaluateAll((links) =>
+      links
+        .filter((link) => {
+          const { left, right, top, bottom } = link.getBoundingClientRect()
+          return left >= 0 && right <= innerWidth && top >= 0 && bottom <= 60
+        })
+        .map((link) => link.getAttribute('href')),
+    )
+  return [
+    ...(sideways > 0 ? [`${sideways} px too wide`] : []),
+    ...headerLinks.filter((link) => !seen.includes(link)).map((link) => `${link} is not in sight`),
+  ]
+}
+
+/** Checks that the page fits from 320 to 1920 px, with the links to the classes and the account in sight. */
+async function expectItFits(page: Page, path: string): Promise<void> {
+  for (const width of [320, 360, 390, 768, 1280, 1440, 1920]) {
+    await page.setViewportSize({ width, height: 900 })
+    await eventually(async () => [path, width, ...(await outOfSight(page))]).toEqual([path, width])
+  }
+}
+
+const asking = Object.keys(shared).filter((path) => asksTheServer.test(path))
+
 describe('every page', () => {
-  it('has its title, its heading and working links, fits every window, does not shift and logs nothing', async () => {
-    // The scripts are requested after the first paint.
+  it.each([
+    ['with data of the server', asking],
+    ['that is always the same', Object.keys(shared).filter((path) => !asking.includes(path))],
+  ])(
+    '%s has its title, its heading and working links, fits every window, does not shift and logs nothing',
+    async (_, paths) => {
+      // The scripts are requested after the first paint.
+      site.api.delayMs = 200
+      const page = await site.open({
+        viewport: { width: 360, height: 740 },
+        reducedMotion: 'reduce',
+        colorScheme: 'light',
+      })
+      const complaints: string[] = []
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+      })
+      page.on('pageerror', (error) => complaints.push(String(error)))
+      await watchLayoutShift(page)
+      for (const path of paths) {
+        const [title, name] = shared[path] ?? []
+        const response = await page.goto(path)
+        expect([path, response?.status()]).toEqual([path, 200])
+        if (asksTheServer.test(path)) await allHasCome(page)
+        await settled(page)
+        expect([path, await layoutShift(page)]).toEqual([path, 0])
+        expect([path, await page.title()]).toEqual([path, `${title} · Robo Kids Learning`])
+        expect([path, await heading(page).allInnerTexts()]).toEqual([path, [name]])
+        await draw(page, path)
+        await expectItFits(page, path)
+        expect([path, await faultsOf(page, [])]).toEqual([path, []])
+        expect([path, complaints]).toEqual([path, []])
+      }
+    },
+    300_000,
+  )
+
+  it('with data of the server does not shift on a tablet either', async () => {
     site.api.delayMs = 200
-    const page = await site.open({
-      viewport: { width: 360, height: 740 },
-      reducedMotion: 'reduce',
-      colorScheme: 'light',
-    })
-    const complaints: string[] = []
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
-    })
-    page.on('pageerror', (error) => complaints.push(String(error)))
+    const page = await site.open({ viewport: { width: 768, height: 900 }, reducedMotion: 'reduce' })
     await watchLayoutShift(page)
-    for (const [path, [title, name]] of Object.entries(shared)) {
-      const response = await page.goto(path)
-      expect([path, response?.status()]).toEqual([path, 200])
-      if (asksTheServer.test(path)) await allHasCome(page)
-      await settled(page)
-      expect([path, await layoutShift(page)]).toEqual([path, 0])
-      expect([path, await page.title()]).toEqual([path, `${title} · Robo Kids Learning`])
-      expect([path, await heading(page).allInnerTexts()]).toEqual([path, [name]])
-      await draw(page, path)
-      expect([path, await faultsOf(page)]).toEqual([path, []])
-      expect([path, complaints]).toEqual([path, []])
-    }
-    await page.setViewportSize({ width: 768, height: 900 })
-    for (const path of Object.keys(shared).filter((path) => asksTheServer.test(path))) {
+    for (const path of asking) {
       await page.goto(path)
       await allHasCome(page)
       await settled(page)
-      expect([path, 768, await layoutShift(page)]).toEqual([path, 768, 0])
+      expect([path, await layoutShift(page)]).toEqual([path, 0])
     }
-  }, 300_000)
+  })
+
+  it('about one visitor fits from 320 to 1920 px, with the links to the classes and the account in sight', async () => {
+    const page = await site.open({ reducedMotion: 'reduce', viewport: { width: 320, height: 900 } })
+    for (const path of pagePaths.filter((path) => !(path in shared))) {
+      await page.goto(path)
+      await heading(page).first().waitFor()
+      await expectItFits(page, path)
+    }
+  })
 
   it('is shown on a wide screen when storage is blocked, and does not move', async () => {
     site.api.delayMs = 200
@@ -163,33 +228,11 @@ describe('every page', () => {
     }
   })
 
-  it('can be read before scripts run, and without scripts', async () => {
-    const page = await site.open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } })
-    for (const [path, [title, name]] of Object.entries(shared)) {
-      await page.goto(path, { waitUntil: 'domcontentloaded' })
-      expect([await page.title(), await heading(page).innerText()]).toEqual([`${title} · Robo Kids Learning`, name])
-      if (forms.test(path)) expect([path, await page.locator('noscript p').first().isVisible()]).toEqual([path, true])
-    }
-    await page.goto('/terms')
-    expect(await page.locator('main section h2').count()).toBe(19)
-    expect((await page.locator('main').innerText()).length).toBeGreaterThan(5_000)
-    await page.goto('/about/founder-robo-kids-learning')
-    await page.getByRole('link', { name: 'Read the guides' }).click()
-    await page.waitForURL('**/news-guides')
-    expect(await page.locator('main li h3').count()).toBe(7)
-    await page.goto('/profile')
-    expect(await page.title()).toBe('Your profile · Robo Kids Learning')
-    expect(await page.locator('noscript p').innerText()).toContain('This page is about you, and needs JavaScript.')
-    const missing = await page.goto('/no/such/page')
-    expect([missing?.status(), await heading(page).innerText()]).toEqual([404, 'This page took itself apart'])
-  })
-
-  it('reserves space for each picture until it loads', async () => {
+  it('can be read before scripts run and without scripts, and reserves space for each picture until it loads', async () => {
     const page = await site.open({ javaScriptEnabled: false, reducedMotion: 'reduce' })
     // They never respond.
     await page.route('**/drawings/*', () => undefined)
-    for (const path of [...Object.keys(shared), '/no/such/page']) {
-      await page.goto(path, { waitUntil: 'domcontentloaded' })
+    const expectSpace = async (path: string) => {
       for (const width of [360, 768, 1440]) {
         await page.setViewportSize({ width, height: 900 })
         const flat = await page
@@ -202,6 +245,28 @@ describe('every page', () => {
         expect([path, width, flat]).toEqual([path, width, []])
       }
     }
+    for (const [path, [title, name]] of Object.entries(shared)) {
+      await page.setViewportSize({ width: 360, height: 900 })
+      await page.goto(path, { waitUntil: 'domcontentloaded' })
+      expect([await page.title(), await heading(page).innerText()]).toEqual([`${title} · Robo Kids Learning`, name])
+      if (forms.test(path)) expect([path, await page.locator('noscript p').first().isVisible()]).toEqual([path, true])
+      await expectSpace(path)
+    }
+    const missing = await page.goto('/no/such/page', { waitUntil: 'domcontentloaded' })
+    expect([missing?.status(), await heading(page).innerText()]).toEqual([404, 'This page took itself apart'])
+    await expectSpace('/no/such/page')
+    await page.unroute('**/drawings/*')
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.goto('/terms')
+    expect(await page.locator('main section h2').count()).toBe(19)
+    expect((await page.locator('main').innerText()).length).toBeGreaterThan(5_000)
+    await page.goto('/about/founder-robo-kids-learning')
+    await page.getByRole('link', { name: 'Read the guides' }).click()
+    await page.waitForURL('**/news-guides')
+    expect(await page.locator('main li h3').count()).toBe(7)
+    await page.goto('/profile')
+    expect(await page.title()).toBe('Your profile · Robo Kids Learning')
+    expect(await page.locator('noscript p').innerText()).toContain('This page is about you, and needs JavaScript.')
   })
 
   it('shows no cookie banner after it was accepted, from the first paint on', async () => {

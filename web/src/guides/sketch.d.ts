@@ -1,5 +1,7 @@
 /** A sketch highlighted at build time: its lines, split into tokens. */
 declare module '*.ino?highlight' {
-  const lines: import('../reading/blocks.ts').SketchLines
+  import type { SketchLines } from '../reading/blocks.ts'
+
+  const lines: SketchLines
   export default lines
 }
