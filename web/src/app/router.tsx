@@ -77,6 +77,7 @@ function page<const Path extends PagePath>(
     path,
     component,
     staticData: { title },
+    // oxlint-disable-next-line typescript/no-generated-empty-object-type -- most pages have none
     validateSearch: (search): Search<Path> => search as Search<Path>,
     loader: ({ context }) => {
       if (!import.meta.env.SSR) prefetch?.(context)
