@@ -3,6 +3,7 @@ import { membershipCheckoutSchema } from '@robokids/contracts/billing'
 import { registrationSchema } from '@robokids/contracts/enrollment'
 import { codeIssued } from '@robokids/contracts/identity'
 import { canBeBought, orderSchema, productsSchema } from '@robokids/contracts/shop'
+import { owningServices } from '@robokids/local/services'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
@@ -138,7 +139,7 @@ function idFor(path: string): string {
 const ends = [/cancel|expire|password|devices|mfa/, /resume/, /sign-out|profile$/]
 const rank = (path: string) => ends.findIndex((end) => end.test(path))
 
-describe.each(['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const)('%s', (name) => {
+describe.each([...owningServices, 'bff'] as const)('%s', (name) => {
   it('No field of a request causes a server error', { timeout: 600_000 }, async () => {
     const { url: serviceUrl, routes } = services.running[name]
     const headers = {

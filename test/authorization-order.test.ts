@@ -1,4 +1,5 @@
 import { errorBodySchema } from '@robokids/contracts/errors'
+import { owningServices, type ServiceName } from '@robokids/local/services'
 import { isAccessCheck } from '@robokids/runtime/access-check'
 import type { RunningService } from '@robokids/runtime/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => services.stop())
 
-const names = ['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const
+const names: ServiceName[] = [...owningServices, 'bff']
 type Route = RunningService<object>['routes'][number]
 const hooksOf = (hooks: unknown): unknown[] => [hooks].flat()
 const checksAccess = ({ onRequest }: Route) => hooksOf(onRequest).some(isAccessCheck)

@@ -10,19 +10,15 @@ import {
   type Membership,
   type MembershipOutcome,
 } from '@robokids/contracts/billing'
-import type { EventDefinition } from '@robokids/contracts/event'
 import { registrationTerms } from '@robokids/contracts/offers'
 import { orderSchema, type Order } from '@robokids/contracts/shop'
 import { administer } from '@robokids/local/reset-mfa'
-import { handlerName, type StartPosition } from '@robokids/runtime/inbox'
-import { consumers as billingConsumers } from '../../services/billing/src/consumers.ts'
-import { consumers as enrollmentConsumers } from '../../services/enrollment/src/consumers.ts'
-import { notifications } from '../../services/notifications/src/app.ts'
+import { handlerName } from '@robokids/runtime/inbox'
 import type { Charge, Subscription } from '../../deploy/stripe-simulator/src/protocol/types.ts'
 import { eventually } from '../src/bed.ts'
 import { sampleFamily, sampleMember } from '../src/samples.ts'
 import { Browser as AnyBrowser, browserCookie, type Answer } from '../src/browser.ts'
-import { owningServices, type OwningService } from '@robokids/local/services'
+import { applications, consumingServices, owningServices, type OwningService } from '@robokids/local/services'
 import { startParts, ControlledSystem } from '../src/controlled-system.ts'
 import type { Mail } from '../src/system.ts'
 
@@ -36,16 +32,13 @@ export const day = 24 * 3600
 
 /** Handlers by event type. */
 const handlersOf = new Map<string, { by: OwningService; handler: string; from: 'now' | 'beginning' }[]>()
-const tables: [OwningService, (StartPosition & { definition: EventDefinition })[]][] = [
-  ['billing', billingConsumers],
-  ['enrollment', enrollmentConsumers],
-  ['notifications', notifications.consumers ?? []],
-]
-for (const [by, consumers] of tables)
+for (const by of consumingServices) {
+  const { consumers = [] } = await applications[by].load()
   for (const { definition, from } of consumers) {
     const handlers = handlersOf.get(definition.type) ?? []
     handlersOf.set(definition.type, [...handlers, { by, handler: handlerName(by, definition), from }])
   }
+}
 
 /** Work that a service has stored and not completed. */
 const unfinished = {

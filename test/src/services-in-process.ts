@@ -1,4 +1,5 @@
 import { freePort } from '@robokids/local/processes'
+import type { ServiceName } from '@robokids/local/services'
 import { localSealingKeys } from '@robokids/runtime/seal'
 import type { RunningService } from '@robokids/runtime/service'
 import { bff } from '../../bff/src/app.ts'
@@ -9,11 +10,9 @@ import { identity } from '../../services/identity/src/app.ts'
 import { notifications } from '../../services/notifications/src/app.ts'
 import { testBed } from './bed.ts'
 
-const services = ['enrollment', 'billing', 'notifications', 'identity', 'bff'] as const
-
 /** All services in this process, so that a test can inspect their routes. */
 export interface ServicesInProcess {
-  running: Record<(typeof services)[number], Pick<RunningService<object>, 'url' | 'routes'>>
+  running: Record<ServiceName, Pick<RunningService<object>, 'url' | 'routes'>>
   bed: Awaited<ReturnType<typeof testBed>>
   simulator: Simulator
   stop(): Promise<void>

@@ -1,25 +1,18 @@
-import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
+import type { CloudEvent } from '@robokids/contracts/event'
+import { applications, consumingServices, owningServices, type OwningService } from '@robokids/local/services'
 import { handlerName } from '@robokids/runtime/inbox'
 import type postgres from 'postgres'
-import { consumers as billing } from '../../services/billing/src/consumers.ts'
-import { consumers as enrollment } from '../../services/enrollment/src/consumers.ts'
-import { notifications } from '../../services/notifications/src/app.ts'
-import { owningServices, type OwningService } from '@robokids/local/services'
-
-const tables: [OwningService, { definition: EventDefinition }[]][] = [
-  ['billing', billing],
-  ['enrollment', enrollment],
-  ['notifications', notifications.consumers ?? []],
-]
 
 /** Handlers by event type. */
 const handlersOf = new Map<string, { service: OwningService; handler: string }[]>()
-for (const [service, consumers] of tables)
+for (const service of consumingServices) {
+  const { consumers = [] } = await applications[service].load()
   for (const { definition } of consumers) {
     const handlers = handlersOf.get(definition.type) ?? []
     handlers.push({ service, handler: handlerName(service, definition) })
     handlersOf.set(definition.type, handlers)
   }
+}
 
 /** Re-read positions, because they become visible out of order. */
 const overlap = 200

@@ -23,35 +23,47 @@ describe('the table of services', () => {
   })
 })
 
+/** The lines of `wanted` that a text lacks, with the file to write them in. */
+const missing = (file: string, content: string, wanted: string[]) =>
+  wanted.filter((line) => !content.includes(line)).map((line) => `${file} lacks: ${line.trim()}`)
+
 describe.each(owningServices)('a deployment of %s', (name) => {
   it('has its process in docker-compose.yml, with its port and its database', async () => {
-    const lines = await composed(name)
-    expect(lines).toContain(`command: ['node', 'services/${name}/src/main.ts']`)
-    expect(lines).toContain(`PORT: '${services[name].port}'`)
-    expect(lines).toContain(`DATABASE_URL: postgres://${name}:${name}@postgres:5432/${name}`)
-    expect(await composed('bff')).toContain(`      - ${name}\n`)
+    const wanted = [
+      `command: ['node', 'services/${name}/src/main.ts']`,
+      `PORT: '${services[name].port}'`,
+      `DATABASE_URL: postgres://${name}:${name}@postgres:5432/${name}`,
+    ]
+    expect(missing(`docker-compose.yml, ${name}`, await composed(name), wanted)).toEqual([])
+    expect(missing('docker-compose.yml, bff, depends_on', await composed('bff'), [`      - ${name}\n`])).toEqual([])
   })
 
   it('is known to the BFF and to the operator’s commands in docker-compose.yml', async () => {
     const line = `${urlSetting(name)}: http://${name}:${services[name].port}\n`
-    expect(await composed('bff')).toContain(line)
-    expect(await composed('admin')).toContain(line)
+    expect(missing('docker-compose.yml, bff', await composed('bff'), [line])).toEqual([])
+    expect(missing('docker-compose.yml, admin', await composed('admin'), [line])).toEqual([])
   })
 
   it('has a database and a role of its own', async () => {
-    const sql = await text('deploy/postgres/databases.sql')
-    expect(sql).toContain(`create role ${name} login password '${name}';`)
-    expect(sql).toContain(`create database ${name} owner ${name};`)
-    expect(sql).toContain(`revoke connect on database ${name} from public;`)
+    const path = 'deploy/postgres/databases.sql'
+    const wanted = [
+      `create role ${name} login password '${name}';`,
+      `create database ${name} owner ${name};`,
+      `revoke connect on database ${name} from public;`,
+    ]
+    expect(missing(path, await text(path), wanted)).toEqual([])
   })
 
   it('is part of the image', async () => {
-    const image = await text('deploy/Dockerfile')
-    expect(image).toContain(`COPY services/${name}/package.json services/${name}/\n`)
-    expect(image).toContain(` -w services/${name} `)
+    const path = 'deploy/Dockerfile'
+    const wanted = [`COPY services/${name}/package.json services/${name}/\n`, ` -w services/${name} `]
+    expect(missing(path, await text(path), wanted)).toEqual([])
+    // `npm install` writes it.
+    expect(missing('package-lock.json', await text('package-lock.json'), [`"services/${name}": {`])).toEqual([])
   })
 
-  it('has its port in the README', async () => {
-    expect(await text('README.md')).toContain(`\`${portSetting(name)}\``)
+  it('is in the README, with its port', async () => {
+    const wanted = [`\`${portSetting(name)}\``, `| \`services/${name}/\` `]
+    expect(missing('README.md', await text('README.md'), wanted)).toEqual([])
   })
 })

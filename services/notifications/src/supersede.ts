@@ -129,6 +129,14 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
   },
 }
 
+type UntypedRules = { [Kind in MailKind]?: (mail: MailFact, fact: MailFact) => boolean }
+
+/**
+ * The table without its data types, because there are too many pairs of kinds for a union of their rules. `enqueueMail`
+ * guarantees that a row has the data of its kind.
+ */
+const untypedTable = table as { [Later in MailKind]?: { reason: string; earlier?: UntypedRules; any?: UntypedRules } }
+
 /** The kinds that supersede others. */
 export const superseding = Object.keys(table) as MailKind[]
 
@@ -144,13 +152,9 @@ export const supersedable = [
 export function supersededReason(mail: MailFact, facts: MailFact[]): string | undefined {
   for (const fact of facts) {
     if (mail.data === null || fact.data === null) continue
-    const entry = table[fact.kind]
+    const entry = untypedTable[fact.kind]
     const isLater = Temporal.Instant.compare(fact.happenedAt, mail.happenedAt) > 0
-    // `enqueueMail` guarantees that a row has the data of its kind.
-    const rules = [entry?.any?.[mail.kind], isLater ? entry?.earlier?.[mail.kind] : undefined] as (
-      | ((mail: MailFact, fact: MailFact) => boolean)
-      | undefined
-    )[]
+    const rules = [entry?.any?.[mail.kind], isLater ? entry?.earlier?.[mail.kind] : undefined]
     if (entry && rules.some((rule) => rule?.(mail, fact))) return entry.reason
   }
   return undefined
