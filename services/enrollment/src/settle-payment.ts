@@ -27,7 +27,10 @@ export async function settle(
   const locked = await lockWithFamily(tx, registrationId)
   // A payment is never dropped: it stays a dead letter until an operator resolves it.
   if (!locked)
-    throw new DomainError('registration_not_found', `Payment ${paymentId} is for ${registrationId}, which is not here.`)
+    throw new DomainError(
+      'registration_not_found',
+      `Payment ${paymentId} is for ${registrationId}, which was not found.`,
+    )
   const { registration, classSession, others, replaced } = locked
   const [known = { completed: false, refunded: false }] = await tx
     .select()

@@ -47,7 +47,7 @@ export async function recordDispute(
 
 async function requireRegistration(tx: Transaction, id: string, what: string): Promise<void> {
   if ((await tx.$count(registrations, eq(registrations.id, id))) > 0) return
-  throw new DomainError('registration_not_found', `${what} is for ${id}, which is not here.`)
+  throw new DomainError('registration_not_found', `${what} is for ${id}, which was not found.`)
 }
 
 /** Records a refund. After the full refund of its payment, cancels the registration and releases its seats. */
@@ -63,7 +63,7 @@ export async function settleFullRefund(
   if (!locked)
     throw new DomainError(
       'registration_not_found',
-      `The refund of ${paymentId} is for ${registrationId}, which is not here.`,
+      `The refund of ${paymentId} is for ${registrationId}, which was not found.`,
     )
   const { registration, classSession } = locked
   const [known = { completed: false, refunded: false }] = await tx

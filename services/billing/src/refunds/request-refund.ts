@@ -95,6 +95,6 @@ export async function refundRejected(
 ): Promise<void> {
   const { paymentId } = rejected
   const [payment] = await tx.select().from(payments).where(eq(payments.id, paymentId)).for('update')
-  if (!payment) throw new Error(`The payment ${paymentId} of a rejected registration is not known.`)
+  if (!payment) throw new Error(`The payment ${paymentId} of a rejected registration was not found.`)
   await enqueueRefund(tx, context, payment, duplicateOf ? 'duplicate' : 'seat_gone')
 }
