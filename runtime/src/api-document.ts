@@ -27,7 +27,12 @@ export type SchemaNames = z.core.$ZodRegistry<{ id: string }>
 /** How `accessCheck` hooks are documented. */
 const securitySchemes = {
   adminSecret: { type: 'apiKey', in: 'header', name: 'x-admin-secret' },
-  session: { type: 'apiKey', in: 'cookie', name: 'session', description: 'The cookie that a sign-in sets.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-robokids-session',
+    description: 'The cookie that a sign-in sets; without https, it has no prefix.',
+  },
 } as const
 
 const hooksOf = (hooks: RouteOptions['onRequest']) => (Array.isArray(hooks) ? hooks : hooks ? [hooks] : [])

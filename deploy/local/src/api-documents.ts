@@ -10,4 +10,3 @@ for (const [path, text] of await composeDocuments()) {
   if (isNew) await writeFile(path, text)
   console.log(`${relative(root, path)} ${isNew ? 'is written' : 'is current'}`)
 }
-process.exit(0)

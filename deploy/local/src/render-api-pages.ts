@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../sms-catcher/src/page.ts'
+
 /** The parts of the AsyncAPI document that a page shows. */
 export interface EventDocument {
   info: { title: string }
@@ -6,14 +8,11 @@ export interface EventDocument {
   components: { messages: Record<string, { payload: { allOf: unknown[] }; examples: { payload: unknown }[] }> }
 }
 
-const escape = (text: string) =>
-  text.replaceAll(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign] ?? sign)
-
 const layout = (title: string, content: string) => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>
   body { margin: 0 auto; max-width: 60rem; padding: 1.5rem; font: 16px/1.5 system-ui, sans-serif; color: #14213d; background: #fbfaf7; }
   h1 { font-size: 1.75rem; } h2 { margin-top: 2.5rem; font-size: 1.2rem; }
@@ -21,7 +20,7 @@ const layout = (title: string, content: string) => `<!doctype html>
   pre { overflow: auto; padding: 1rem; border: 1px solid #ddd8cc; border-radius: 8px; background: #fff; font-size: 0.85rem; }
 </style>
 <main>
-<h1>${escape(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${content}
 </main>
 </html>
@@ -44,11 +43,11 @@ export function renderEvents({ info, channels, operations, components }: EventDo
       .filter(([, operation]) => operation.action === action && operation.channel.$ref.endsWith(`/${type}`))
       .map(([name]) => name.slice(0, name.indexOf(' ')))
       .join(', ')
-  const code = (value: unknown) => `<pre>${escape(JSON.stringify(value, undefined, 2))}</pre>`
+  const code = (value: unknown) => `<pre>${escapeHtml(JSON.stringify(value, undefined, 2))}</pre>`
   const sections = Object.entries(channels).map(([type, { description }]) => {
     const message = components.messages[type]
     return `<h2 id="${type}">${type}</h2>
-<p>Published by ${who(type, 'send')}, consumed by ${who(type, 'receive') || 'no service'}. ${escape(description)}</p>
+<p>Published by ${who(type, 'send')}, consumed by ${who(type, 'receive') || 'no service'}. ${escapeHtml(description)}</p>
 <details><summary>Sample</summary>${code(message?.examples[0]?.payload)}</details>
 <details><summary>Schema</summary>${code(message?.payload.allOf[1])}</details>`
   })

@@ -2,7 +2,7 @@ import type { TextMessage } from './app.ts'
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => escapes[character] ?? character)
 }
 
