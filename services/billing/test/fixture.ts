@@ -20,6 +20,7 @@ import {
   type SimulatorOptions,
 } from '../../../deploy/stripe-simulator/src/app.ts'
 import { testBed, type TestBed } from '@robokids/test/bed'
+import { callJson } from '@robokids/test/call-json'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { Stripe } from 'stripe'
@@ -196,13 +197,8 @@ export class BillingFixture {
     url = this.service.url,
   ): Promise<Answer> {
     const sent = withBrowserId(method, path, body)
-    const answer = await fetch(`${url}${path}`, {
-      method,
-      headers: sent === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      ...(sent === undefined ? {} : { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
-    })
-    const text = await answer.text()
-    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+    const { status, body: answered } = await callJson(`${url}${path}`, method, sent, headers)
+    return { status, body: answered }
   }
 
   async checkout(facts: RegistrationFacts, url?: string): Promise<Checkout> {

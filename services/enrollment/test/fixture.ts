@@ -17,6 +17,7 @@ import { inbox } from '@robokids/runtime/inbox'
 import { newEvent, outbox } from '@robokids/runtime/outbox'
 import type { RunningService } from '@robokids/runtime/service'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { callJson, type Answer } from '@robokids/test/call-json'
 import { sampleFamily } from '@robokids/test/samples'
 import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
@@ -42,11 +43,7 @@ function inBrowser(method: string, path: string, body: unknown): unknown {
 /** Far from the seeded seasons, and a new day each time, so that each test has its own classes. */
 let day = Temporal.PlainDate.from('2030-01-01')
 
-export interface Answer {
-  status: number
-  headers: Headers
-  body: unknown
-}
+export type { Answer }
 
 /** A running enrollment service with a bus. */
 export class EnrollmentFixture {
@@ -66,21 +63,14 @@ export class EnrollmentFixture {
     return this.service.context.db
   }
 
-  async call(
+  call(
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
     url = this.service.url,
   ): Promise<Answer> {
-    const sent = inBrowser(method, path, body)
-    const answer = await fetch(`${url}${path}`, {
-      method,
-      headers: sent === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      ...(sent === undefined ? {} : { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
-    })
-    const text = await answer.text()
-    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) }
+    return callJson(`${url}${path}`, method, inBrowser(method, path, body), headers)
   }
 
   /** Creates a class session. `startTime` is local time in California. */
