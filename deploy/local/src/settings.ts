@@ -104,18 +104,22 @@ export function serviceEnvironment(
     SYSTEM_NAME: localSystemName(settings),
     HOST: '127.0.0.1',
     NATS_URL: natsUrl,
+    // Reserved on the disk of a developer's machine.
+    NATS_STREAM_MEGABYTES: env['NATS_STREAM_MEGABYTES'] ?? '256',
     SITE_URL: siteUrl,
     LOG_LEVEL: settings.LOG_LEVEL,
   } as Record<string, string>
   return {
     ...perService((name) => ({
       ...shared,
+      NATS_USER: name,
       PORT: String(settings[portSetting(name)]),
       DATABASE_URL: databaseUrl(name),
       ...services[name].environment(at),
     })),
     bff: {
       ...shared,
+      NATS_USER: 'bff',
       PORT: String(settings.PORT),
       IDENTITY_CLIENT_SECRET: clientSecret,
       SESSION_KEYS: localSealingKeys,
