@@ -12,7 +12,6 @@ import { createLogger } from '@robokids/runtime/telemetry'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { breakableProxy } from '@robokids/test/breakable-proxy'
 import { eq, sql } from 'drizzle-orm'
-import { connect as connectNats } from 'nats'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -251,24 +250,6 @@ describe('an event that the broker rejects', () => {
     await heard(consumer, refused.envelope.subject)
     expect(await ready(producer)).toMatchObject({ outbox: { setAside: 0 } })
     await Promise.all([producer.stop(), consumer.stop()])
-  })
-})
-
-describe('a process of an older version', () => {
-  it('keeps the subjects of a newer version until an operator removes them', async () => {
-    const nats = await connectNats({ servers: bed.nats.url })
-    const { streams } = await nats.jetstreamManager()
-    const subjectsOf = async () => (await streams.info('notifications')).config.subjects
-    const { config: known } = await streams.info('notifications')
-    await streams.update('notifications', { ...known, subjects: [...known.subjects, 'mail.of_tomorrow'] })
-
-    const older = await startSender()
-    expect(await subjectsOf()).toContain('mail.of_tomorrow')
-    const answer = await ask(older, '/admin/streams/prune', 'POST')
-    expect(await answer.json()).toEqual({ removed: ['mail.of_tomorrow'] })
-    expect(await subjectsOf()).toEqual(known.subjects)
-    await older.stop()
-    await nats.close()
   })
 })
 
