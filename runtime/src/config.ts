@@ -207,3 +207,11 @@ export function readConfig<Own>(own: Settings<Own>, env: Environment, { database
 export function readDatabaseConfig(env: Environment): DatabaseConfig {
   return readAll([databaseSchema], env) as DatabaseConfig
 }
+
+/**
+ * Reads the settings of a program that is no process of the system.
+ * @throws ConfigError naming every setting that is missing or wrong, and in production those that are for development only.
+ */
+export function readSettingsOf<Own>(own: Settings<Own>, env: Environment): Own {
+  return readAll([own], env) as Own
+}

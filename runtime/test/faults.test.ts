@@ -190,6 +190,33 @@ describe('a broker that comes back without its data', () => {
   })
 })
 
+describe('a broker that is away when a service starts', () => {
+  it('is waited for in the background: requests are served, and events are sent and handled when it is back', async () => {
+    const databaseUrl = await bed.database()
+    await bed.nats.kill()
+    // Listening to new events, it has to ask the broker whether it has been there before.
+    const [producer, consumer] = await Promise.all([
+      startSender({ DATABASE_URL: databaseUrl }),
+      startListener({}, { from: 'now' }),
+    ])
+    expect(await ready(producer)).toMatchObject({ status: 200, database: true })
+    expect((await ask(producer, `/count/${randomUUIDv7()}`, 'POST')).status).toBe(200)
+    const subject = await send(producer)
+    await bed.nats.restart()
+    await heard(consumer, subject)
+    await Promise.all([producer.stop(), consumer.stop()])
+  })
+
+  it('does not delay the stop of the service', async () => {
+    await bed.nats.kill()
+    const service = await startListener()
+    const begun = performance.now()
+    await service.stop()
+    expect(performance.now() - begun).toBeLessThan(3_000)
+    await bed.nats.restart()
+  })
+})
+
 describe('republishing', () => {
   it('publishes the events of a time range again when an operator requests it', async () => {
     const producer = await startSender()

@@ -11,11 +11,9 @@ export function roleStatements(
   password: string,
   exists: { role: boolean; database: boolean } = { role: false, database: false },
 ): string[] {
-  const rights = 'login nosuperuser nocreatedb nocreaterole noreplication nobypassrls'
   return [
-    `${exists.role ? 'alter' : 'create'} role ${name} ${rights} password ${literal(password)};`,
+    `${exists.role ? 'alter' : 'create'} role ${name} login password ${literal(password)};`,
     exists.database ? `alter database ${name} owner to ${name};` : `create database ${name} owner ${name};`,
-    // Others see only their own statements in pg_stat_activity, which PostgreSQL ensures by itself.
     `revoke all on database ${name} from public;`,
   ]
 }
