@@ -121,6 +121,12 @@ export const baseShape = {
   CONSUMER_ACK_WAIT_MS: milliseconds(100).default(30_000),
   /** How long a request may take to arrive completely, including its body. */
   REQUEST_TIMEOUT_MS: milliseconds(100).default(30_000),
+  /**
+   * How long a process that is told to stop still serves everything, while its readiness is 503 and each response closes its
+   * connection. With more than the two seconds after which our own clients give up an idle connection, and more than a proxy
+   * takes to notice, no request is lost when one of several copies stops.
+   */
+  DRAIN_MS: milliseconds(0).default(0),
   /** The proxies whose `X-Forwarded-For` is trusted: `false`, or their comma-separated addresses. */
   TRUST_PROXY: trustProxy,
 }

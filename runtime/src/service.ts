@@ -54,13 +54,13 @@ export interface RunningService<Config> {
   routes: readonly RouteOptions[]
   /** Runs all jobs and the outbox relay now: for tests that must not wait. */
   wakeAll(): void
-  /** Stops gracefully: finishes accepted requests and events, then closes all connections. */
+  /** Stops gracefully: serves for `DRAIN_MS`, finishes accepted requests and events, then closes all connections. */
   stop(): Promise<void>
 }
 
 const relayEveryMs = 1_000
 const jobLimitMs = 600_000
-/** How long a stop waits for running work. The whole stop fits into the ten seconds that containers are given. */
+/** How long a stop waits for running work. Without `DRAIN_MS`, the whole stop fits into the ten seconds that containers are given. */
 const stopTimeoutMs = 6_000
 
 function noDatabase(name: string): Database {
@@ -159,8 +159,8 @@ export async function startService<Config>(
     metrics,
   }
 
-  const http = createHttp(config, log, metrics)
   let stopping = false
+  const http = createHttp(config, log, metrics, () => stopping)
   await addRoutes(http, service, context, { database: database?.locks, stopping: () => stopping })
   await http.listen({ host: config.HOST, port: config.PORT })
   const { port } = http.server.address() as AddressInfo
@@ -224,6 +224,7 @@ export async function startService<Config>(
     stop() {
       stopping = true
       stopped ??= (async () => {
+        await wait(config.DRAIN_MS)
         const begun = performance.now()
         const remainingMs = () => Math.max(0, stopTimeoutMs - (performance.now() - begun))
         stop.abort()

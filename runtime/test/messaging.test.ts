@@ -267,3 +267,15 @@ describe('a migration as a job of its own', () => {
     await other.stop()
   })
 })
+
+describe('a process that is told to stop', () => {
+  it('serves on until others have noticed, says that it is not ready, and closes each connection', async () => {
+    const leaving = await bed.start(tally, { DRAIN_MS: '1000' })
+    const stopped = leaving.stop()
+    const [ready, page] = await Promise.all([fetch(`${leaving.url}/readyz`), fetch(`${leaving.url}/healthz`)])
+    expect([ready.status, page.status]).toEqual([503, 200])
+    for (const { headers } of [ready, page]) expect(headers.get('connection')).toBe('close')
+    await stopped
+    await expect(fetch(`${leaving.url}/healthz`)).rejects.toThrow('fetch failed')
+  })
+})
