@@ -64,6 +64,11 @@ function neededArrows(
     const targets = served(objects, host, port)
     for (const [pods, number] of targets) arrows.add(arrow(from, pods.name, number))
     if (targets.length > 0) return
+    const [, other, namespace] = /^([\w-]+)\.([\w-]+)\.svc\b/.exec(host) ?? []
+    if (namespace !== undefined && namespace !== 'robokids') {
+      arrows.add(arrow(from, `${namespace}/${other}`, port))
+      return
+    }
     // A name without a dot is one of this namespace.
     if (host.includes('.') && !host.includes('.svc')) arrows.add(arrow(from, internet, port))
     else unserved.push(`${from} calls ${host}:${port}, which no Service has`)

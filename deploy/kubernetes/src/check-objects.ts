@@ -51,6 +51,8 @@ function quantity(text: string | number): number {
 
 /** How long a process may take to stop: runtime/src/service.ts. */
 const stopSeconds = 10
+/** For how long the cluster's name server and its clients remember the addresses of a name, as it is installed by default. */
+const nameSeconds = 30
 
 /** The pods that a scaler keeps, and how many at most. */
 function scalersOf(objects: readonly KubernetesObject[]) {
@@ -164,17 +166,22 @@ export const rules = {
         }),
     ),
 
-  'Each process has the time that it needs to stop.': (objects) =>
+  'Each process has the time that it needs to stop.': (objects, { secrets }) =>
     podsOf(objects)
       .filter((pods) => processOf(pods) && pods.owner.kind === 'Deployment')
-      .flatMap(({ owner, spec }) => {
-        const wait = spec['containers'][0].lifecycle?.preStop?.sleep?.seconds as number | undefined
-        if (wait === undefined) return [`${nameOf(owner)}: stops while requests are still sent to it`]
-        const seconds = (spec['terminationGracePeriodSeconds'] ?? 30) as number
-        return when(
-          seconds < wait + stopSeconds,
-          `${nameOf(owner)}: is killed after ${seconds} s, and may need ${wait} and ${stopSeconds}`,
-        )
+      .flatMap((pods) => {
+        const drainSeconds = Number(environmentOf(pods, objects, secrets).settings['DRAIN_MS'] ?? 0) / 1000
+        const seconds = (pods.spec['terminationGracePeriodSeconds'] ?? 30) as number
+        return [
+          ...when(
+            drainSeconds <= nameSeconds,
+            `${nameOf(pods.owner)}: stops after ${drainSeconds} s, while others still know its address`,
+          ),
+          ...when(
+            seconds < drainSeconds + stopSeconds,
+            `${nameOf(pods.owner)}: is killed after ${seconds} s, and may need ${drainSeconds} and ${stopSeconds}`,
+          ),
+        ]
       }),
 
   'Each setting is known, and each process would start with its settings.': (objects, { secrets }) =>

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rules, violations, type RuleName, type Surroundings } from './check-objects.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type Fields,
   type KubernetesObject,
 } from './objects.ts'
+import { composeRules, rulesFile } from './prometheus-rules.ts'
 import { findSchemaErrors, findUnknownFields } from './schemas.ts'
 import { createSecrets } from './secrets.ts'
 
@@ -53,6 +55,16 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
 
   it('have no field that is in no schema', async () => {
     expect(await findUnknownFields(names.flatMap((name) => rendered[name]))).toEqual([])
+  })
+
+  it('have the rules of Prometheus as they are in deploy/prometheus', async () => {
+    expect(await readFile(rulesFile, 'utf8')).toBe(await composeRules())
+  })
+
+  it('keep every rule where an overlay adds components/traces', async () => {
+    const objects = await renderWith('production', 'traces')
+    expect(ruleNames.flatMap((rule) => violations(rule, objects, overlays.production))).toEqual([])
+    expect(await findSchemaErrors(objects)).toEqual([])
   })
 
   it('begin the database with a backup where an overlay adds components/restore, and write to another archive than they read', async () => {
@@ -192,12 +204,12 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
     ],
     'Each process has the time that it needs to stop.': [
       [
-        (objects) => delete container(objects, 'Deployment/billing')['lifecycle'],
-        'Deployment/billing: stops while requests are still sent to it',
+        (objects) => (find(objects, 'ConfigMap/process-').data.DRAIN_MS = '5000'),
+        'Deployment/billing: stops after 5 s, while others still know its address',
       ],
       [
-        (objects) => (find(objects, 'Deployment/bff')['spec'].template.spec.terminationGracePeriodSeconds = 10),
-        'Deployment/bff: is killed after 10 s, and may need 5 and 10',
+        (objects) => (find(objects, 'Deployment/bff')['spec'].template.spec.terminationGracePeriodSeconds = 40),
+        'Deployment/bff: is killed after 40 s, and may need 35 and 10',
       ],
     ],
     'Each setting is known, and each process would start with its settings.': [
