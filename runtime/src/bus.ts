@@ -179,13 +179,26 @@ export async function withBroker<Result>(
   }
 }
 
+/** How long a preparation waits for a broker that is starting. */
+const maxPrepareMs = 60_000
+
 /**
  * Ensures the streams of a user before a roll-out: the operator also gives existing ones the subjects of this version.
- * @throws ConfigError if the broker refuses the user, or any error of an unreachable broker
+ * @throws ConfigError if the broker refuses the user, or any error of a broker that is not reached within a minute
  */
 export async function prepareStreams(options: BusOptions): Promise<void> {
-  const left = await withBroker(options, (manager) => ensureStreams(manager, options.user, options.limits))
-  for (const difference of left) options.log.warn(leftText(difference))
+  const giveUpAt = performance.now() + maxPrepareMs
+  for (;;) {
+    try {
+      const left = await withBroker(options, (manager) => ensureStreams(manager, options.user, options.limits))
+      for (const difference of left) options.log.warn(leftText(difference))
+      return
+    } catch (error) {
+      if (error instanceof ConfigError || performance.now() > giveUpAt) throw error
+      options.log.warn({ err: error }, 'waiting for the broker')
+      await wait(lastRetryMs)
+    }
+  }
 }
 
 /** How long the start waits for the broker before it continues without. */

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { EventDefinition } from '@robokids/contracts/event'
 import type { RouteOptions } from 'fastify'
 import { operatorRoutes, systemRoute } from './admin.ts'
-import { busOptions, connectBus, type Bus } from './bus.ts'
+import { busOptions, connectBus, prepareStreams, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
 import { readConfig, readDatabaseConfig, type BaseConfig, type Environment, type Settings } from './config.ts'
 import { connect, type Connection, type Database } from './db.ts'
@@ -13,7 +13,7 @@ import { startConsumers, type Consumer } from './inbox.ts'
 import { startLoop, type Job, type Loop } from './jobs.ts'
 import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
-import { prepareDatabase } from './prepare-database.ts'
+import { awaitPreparation, prepareDatabase } from './prepare-database.ts'
 import type { SealedColumn } from './reseal.ts'
 import { sweep } from './sweep.ts'
 import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
@@ -57,13 +57,13 @@ export interface RunningService<Config> {
   routes: readonly RouteOptions[]
   /** Runs all jobs and the outbox relay now: for tests that must not wait. */
   wakeAll(): void
-  /** Stops gracefully: finishes accepted requests and events, then closes all connections. */
+  /** Stops gracefully: serves for `DRAIN_MS`, finishes accepted requests and events, then closes all connections. */
   stop(): Promise<void>
 }
 
 const relayEveryMs = 1_000
 const jobLimitMs = 600_000
-/** How long a stop waits for running work. The whole stop fits into the ten seconds that containers are given. */
+/** How long a stop waits for running work. Without `DRAIN_MS`, the whole stop fits into the ten seconds that containers are given. */
 const stopTimeoutMs = 6_000
 
 function noDatabase(name: string): Database {
@@ -74,17 +74,30 @@ function noDatabase(name: string): Database {
   })
 }
 
-async function openDatabase<Config>(
+/** Applies the migrations, and writes the rows that the service requires. */
+async function prepare<Config>(
   service: Service<Config>,
   config: Config,
+  env: Environment,
+  clock: Clock,
+  log: Logger,
+): Promise<void> {
+  if (service.migrations === undefined) return
+  const seed = service.seed?.bind(service)
+  await prepareDatabase(readDatabaseConfig(env), service.migrations, log, seed && ((db) => seed(db, clock, config)))
+}
+
+async function openDatabase<Config>(
+  service: Service<Config>,
+  config: BaseConfig & Config,
   env: Environment,
   clock: Clock,
   log: Logger,
 ): Promise<{ connection: Connection; locks: Locks } | undefined> {
   if (service.migrations === undefined) return undefined
   const where = readDatabaseConfig(env)
-  const seed = service.seed?.bind(service)
-  await prepareDatabase(where, service.migrations, log, seed && ((db) => seed(db, clock, config)))
+  if (config.MIGRATE_ON_START) await prepare(service, config, env, clock, log)
+  else await awaitPreparation(where, service.migrations, log)
   return { connection: connect(where, service.name, log), locks: openLocks(where, service.name, log) }
 }
 
@@ -100,6 +113,20 @@ export async function addRoutes<Config>(
   systemRoute(http, context)
   if (service.migrations !== undefined) operatorRoutes(http, { consumers, sealed }, context)
   await service.routes?.(http, context)
+}
+
+/**
+ * Prepares the database and the broker's streams for this version of a service, and starts nothing: the job before a roll-out.
+ * Safe to run while processes of the previous version, or of this one, are running.
+ * @throws ConfigError before anything is changed if a setting is wrong.
+ */
+export async function migrateService<Config>(service: Service<Config>, env: Environment): Promise<void> {
+  const config = readConfig(service.config, env, { database: service.migrations !== undefined })
+  const log = createLogger(service.name, config.LOG_LEVEL)
+  // First, so that wrong credentials end it before anything is changed.
+  await prepareStreams(busOptions(config, service.name, log))
+  await prepare(service, config, env, new Clock(config.CLOCK_OFFSET), log)
+  log.info('prepared for this version')
 }
 
 /**
@@ -131,8 +158,8 @@ export async function startService<Config>(
     metrics,
   }
 
-  const http = createHttp(config, log, metrics)
   let stopping = false
+  const http = createHttp(config, log, metrics, () => stopping)
   await addRoutes(http, service, context, { database: database?.locks, stopping: () => stopping })
   await http.listen({ host: config.HOST, port: config.PORT })
   const { port } = http.server.address() as AddressInfo
@@ -201,6 +228,7 @@ export async function startService<Config>(
     stop() {
       stopping = true
       stopped ??= (async () => {
+        await wait(config.DRAIN_MS)
         const begun = performance.now()
         const remainingMs = () => Math.max(0, stopTimeoutMs - (performance.now() - begun))
         stop.abort()
