@@ -398,15 +398,14 @@ export const rules = {
 
   'Each copy of a process is spread over the nodes where there are several.': (objects) =>
     scalersOf(objects).flatMap(({ target }) => {
-      const spread = (podsOf(objects).find(({ name }) => name === target)?.spec['topologySpreadConstraints'] ??
-        []) as Fields[]
-      const keys = new Set(
-        spread
-          .filter(({ matchLabelKeys = [] }) => matchLabelKeys.includes('app.kubernetes.io/name'))
-          .map(({ topologyKey }) => topologyKey),
-      )
+      const pods = podsOf(objects).find(({ name }) => name === target)
+      const keys = ((pods?.spec['topologySpreadConstraints'] ?? []) as Fields[])
+        // Kubernetes refuses matchLabelKeys without a selector.
+        .filter(({ labelSelector }) => labelSelector && selects(labelSelector, pods?.labels ?? {}))
+        .filter(({ matchLabelKeys = [] }) => matchLabelKeys.includes('app.kubernetes.io/name'))
+        .map(({ topologyKey }) => topologyKey as string)
       return ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].flatMap((key) =>
-        when(!keys.has(key), `Deployment/${target}: is not spread by ${key}`),
+        when(!keys.includes(key), `Deployment/${target}: is not spread by ${key}`),
       )
     }),
 

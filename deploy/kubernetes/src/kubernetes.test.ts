@@ -402,6 +402,11 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
         (objects) => find(objects, 'Deployment/bff')['spec'].template.spec.topologySpreadConstraints.shift(),
         'Deployment/bff: is not spread by kubernetes.io/hostname',
       ],
+      [
+        (objects) =>
+          delete find(objects, 'Deployment/billing')['spec'].template.spec.topologySpreadConstraints[1].labelSelector,
+        'Deployment/billing: is not spread by topology.kubernetes.io/zone',
+      ],
     ],
     'The site is served over TLS by the name of SITE_URL.': [
       [
