@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { rules, violations, type RuleName, type Surroundings } from './check-objects.ts'
@@ -56,6 +57,16 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
 
   it('have no field that is in no schema', async () => {
     expect(await findUnknownFields(names.flatMap((name) => rendered[name]))).toEqual([])
+  })
+
+  it('run the versions of the broker and of the database that docker-compose.yml runs', async () => {
+    const compose = await readFile(join(import.meta.dirname, '../../../docker-compose.yml'), 'utf8')
+    const [, broker] = /NATS_IMAGE:-([\w.:-]+)\}/.exec(compose) ?? []
+    const [, database] = /POSTGRES_IMAGE:-postgres:([\d.]+)/.exec(compose) ?? []
+    for (const name of names) {
+      expect(container(rendered[name], 'StatefulSet/nats')['image']).toBe(broker)
+      expect(find(rendered[name], 'Cluster')['spec'].imageName).toContain(`:${database}-`)
+    }
   })
 
   it('have the rules of Prometheus as they are in deploy/prometheus', async () => {
