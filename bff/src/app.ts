@@ -32,6 +32,7 @@ import { webhookRoute } from './webhook-route.ts'
  */
 export const bff: Service<Config> = {
   name: 'bff',
+  isPublic: true,
   config: configSchema,
   async routes(http, context) {
     const services = connectServices(context.config)

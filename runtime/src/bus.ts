@@ -64,6 +64,8 @@ export interface Bus {
   consume(subscription: Subscription, handle: (delivery: Delivery) => Promise<void>): { stop(): Promise<void> }
   /** @throws if the broker does not respond. */
   hasDurable(durable: string, stream: string): Promise<boolean>
+  /** Returns how many events a durable has yet to handle. @throws if the broker does not respond. */
+  pending(durable: string, stream: string): Promise<number>
   /** @throws if the broker does not respond. */
   streamState(stream: string): Promise<StreamState>
   /**
@@ -298,6 +300,11 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
         if (error instanceof NatsError && error.api_error?.code === 404) return false
         throw error
       }
+    },
+    async pending(durable, stream) {
+      const manager = await connection.jetstreamManager()
+      const { num_pending: undelivered, num_ack_pending: underWay } = await manager.consumers.info(stream, durable)
+      return undelivered + underWay
     },
     async streamState(stream) {
       const manager = await connection.jetstreamManager()

@@ -1,7 +1,7 @@
 import { registrationFactsSchema, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { DomainError, unavailable } from '@robokids/runtime/errors'
-import { traceHeaders } from '@robokids/runtime/telemetry'
+import { inSpan, traceHeaders } from '@robokids/runtime/trace'
 import type { BillingConfig } from '../config.ts'
 
 /** Enrollment has just served the caller, so a slower response is not worth waiting for. */
@@ -19,10 +19,12 @@ export async function fetchRegistration(
   let response: Response
   let body: unknown
   try {
-    response = await fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), {
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: traceHeaders(),
-    })
+    response = await inSpan({ name: 'GET /registrations/:id', kind: 'client' }, () =>
+      fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), {
+        signal: AbortSignal.timeout(timeoutMs),
+        headers: traceHeaders(),
+      }),
+    )
     body = await response.json()
   } catch (error) {
     throw unavailable(error)
