@@ -303,8 +303,8 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     },
     async pending(durable, stream) {
       const manager = await connection.jetstreamManager()
-      const { num_pending: undelivered, num_ack_pending: underWay } = await manager.consumers.info(stream, durable)
-      return undelivered + underWay
+      const { num_pending: undelivered, num_ack_pending: inFlight } = await manager.consumers.info(stream, durable)
+      return undelivered + inFlight
     },
     async streamState(stream) {
       const manager = await connection.jetstreamManager()
