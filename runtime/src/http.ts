@@ -167,13 +167,19 @@ function sendParserError(http: Http, error: NodeJS.ErrnoException, socket: Socke
 /**
  * Creates the server of a process, with the same request ids, trace context, error bodies, body limits, metrics and log lines
  * everywhere.
+ * @param stopping whether the process will stop soon: each response then closes its connection, so that its client opens the
+ * next one to another process.
  * @param isPublic whether strangers call it: their requests start traces of their own, whatever `traceparent` they send.
  */
 export function createHttp(
   config: BaseConfig,
   log: Logger,
   metrics: Metrics,
-  { recorder, isPublic = false }: { recorder?: SpanRecorder | undefined; isPublic?: boolean | undefined } = {},
+  {
+    stopping = () => false,
+    recorder,
+    isPublic = false,
+  }: { stopping?: () => boolean; recorder?: SpanRecorder | undefined; isPublic?: boolean | undefined } = {},
 ): Http {
   const http: Http = Fastify<RawServerDefault>({
     loggerInstance: log,
@@ -242,9 +248,9 @@ export function createHttp(
     setTimeout(() => http.server.closeAllConnections(), drainTimeoutMs).unref()
     done()
   })
-  // Responses during the stop: a connection that is kept alive would delay it.
+  // A connection that is kept alive would delay the stop.
   http.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) void reply.header('connection', 'close')
+    if (closing || stopping()) void reply.header('connection', 'close')
     done(null, payload)
   })
   http.addHook('onResponse', (request, reply, next) => {

@@ -1,6 +1,6 @@
 import { registrationFactsSchema, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
-import { DomainError, unavailable } from '@robokids/runtime/errors'
+import { DomainError, isConnectionError, unavailable } from '@robokids/runtime/errors'
 import { inSpan, traceHeaders } from '@robokids/runtime/trace'
 import type { BillingConfig } from '../config.ts'
 
@@ -18,11 +18,15 @@ export async function fetchRegistration(
 ): Promise<RegistrationFacts> {
   let response: Response
   let body: unknown
+  const signal = AbortSignal.timeout(timeoutMs)
+  const ask = () =>
+    fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), { signal, headers: traceHeaders() })
   try {
+    // Again if the connection broke, which may have led to a copy of enrollment that has stopped.
     response = await inSpan({ name: 'GET /registrations/:id', kind: 'client' }, () =>
-      fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), {
-        signal: AbortSignal.timeout(timeoutMs),
-        headers: traceHeaders(),
+      ask().catch((error: unknown) => {
+        if (isConnectionError(error)) return ask()
+        throw error
       }),
     )
     body = await response.json()
