@@ -133,6 +133,12 @@ export const baseShape = {
     .transform((value) => value === 'true'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_SECRET: z.string().trim().min(8).default(localAdminSecret).register(inProduction, productionRules.secret),
+  /** The OpenTelemetry collector that traces are sent to (OTLP over HTTP): `http://collector:4318`. None are recorded without it. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'is not a URL like http://collector:4318' }).optional(),
+  /** The share of requests whose traces are recorded, from 0 to 1. */
+  OTEL_TRACES_SAMPLER_ARG: numeric(z.number().min(0).max(1)).default(1),
+  /** Milliseconds for which spans are collected before they are sent. */
+  OTEL_BSP_SCHEDULE_DELAY: milliseconds(10).default(5_000),
   /** An ISO 8601 duration (`PT40M`) added to the real time, to rehearse later events. Local only. */
   CLOCK_OFFSET: clockOffset,
   /** Milliseconds between the deliveries of a failing event; after the last one it becomes a dead letter. */
