@@ -441,7 +441,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       }
     },
     async pending(durable, stream) {
-      const manager = await connection.jetstreamManager()
+      const manager = await managerOf(await first.promise)
       const { num_pending: undelivered, num_ack_pending: inFlight } = await manager.consumers.info(stream, durable)
       return undelivered + inFlight
     },
