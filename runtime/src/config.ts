@@ -123,7 +123,7 @@ export const baseShape = {
   NATS_STREAM_DAYS: numeric(z.int().min(1).max(365)).default(30),
   /**
    * The size of each service's stream, which the broker reserves on its disk. A full one rejects new events, which wait in the
-   * outbox. The default holds two million events.
+   * outbox. The default holds four million events.
    */
   NATS_STREAM_MEGABYTES: numeric(z.int().min(16).max(1_048_576)).default(4_096),
   /** With `false`, a start waits until `node src/main.ts migrate` has been run for its version, and changes nothing itself. */

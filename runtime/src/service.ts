@@ -165,7 +165,7 @@ export async function startService<Config>(
   // First, so that wrong credentials end the start before anything is opened.
   const bus = await connectBus(busOptions(config, service.name, log))
   const database = await openDatabase(service, config, env, clock, log).catch(async (error: unknown) => {
-    await bus.close()
+    await settlesWithin(1_000, bus.close())
     throw error
   })
   const context: Context<Config> = {
