@@ -105,7 +105,9 @@ describe('The trace of a registration', () => {
       return true
     })
     expect(path(await trace('publish payment.completed', 'billing'))[0]).toBe('billing: apply checkout session')
-    expect(path(await trace('publish registration.confirmed', 'enrollment'))[0]).toBe('enrollment: handle payment.completed')
+    expect(path(await trace('publish registration.confirmed', 'enrollment'))[0]).toBe(
+      'enrollment: handle payment.completed',
+    )
     expect(path(await trace('POST /v1/checkout/sessions', 'billing'))).toContain('billing: POST /checkouts')
 
     const hold = await trace('hold_seats', 'enrollment')
@@ -160,7 +162,8 @@ describe('The metrics of all processes', () => {
       const [metric = '', label = ''] = named.split(' ')
       return registries.some((registry) => {
         const found = registry.getSingleMetric(metric.replace(/_(bucket|count|sum)$/, '')) as
-          { labelNames?: string[] } | undefined
+          | { labelNames?: string[] }
+          | undefined
         return found?.labelNames?.includes(label)
       })
     }
@@ -177,7 +180,9 @@ describe('The metrics of all processes', () => {
       const [enrollment, billing, notifications] = await Promise.all(
         (['enrollment', 'billing', 'notifications'] as const).map(metricsOf),
       )
-      expect(enrollment).toMatch(new RegExp(`^seats\\{class_type="basic",date="${startDate}",state="sold"\\} [1-9]`, 'm'))
+      expect(enrollment).toMatch(
+        new RegExp(`^seats\\{class_type="basic",date="${startDate}",state="sold"\\} [1-9]`, 'm'),
+      )
       expect(enrollment).toMatch(/^event_latency_seconds_count\{handler="enrollment__payment-completed"\} [1-9]/m)
       expect(enrollment).toMatch(/^consumer_pending\{handler="enrollment__payment-completed"\} 0$/m)
       expect(enrollment).toMatch(/^outbox_published_total\{type="registration.rejected"\} 0$/m)
@@ -185,7 +190,9 @@ describe('The metrics of all processes', () => {
       expect(billing).toMatch(/^job_last_success_timestamp_seconds\{name="run-refunds"\} 1\d{9}/m)
       expect(billing).toMatch(/^database_connections\{state="idle"\} [1-9]/m)
       expect(notifications).toMatch(/^message_delay_seconds_count\{medium="EMAIL"\} [1-9]/m)
-      expect(notifications).toMatch(/^messages_total\{kind="registration_confirmed",medium="EMAIL",outcome="sent"\} [1-9]/m)
+      expect(notifications).toMatch(
+        /^messages_total\{kind="registration_confirmed",medium="EMAIL",outcome="sent"\} [1-9]/m,
+      )
       return true
     })
   })

@@ -134,7 +134,9 @@ export const baseShape = {
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_SECRET: z.string().trim().min(8).default(localAdminSecret).register(inProduction, productionRules.secret),
   /** The OpenTelemetry collector that traces are sent to (OTLP over HTTP): `http://collector:4318`. None are recorded without it. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'is not a URL like http://collector:4318' }).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'is not a URL like http://collector:4318' })
+    .optional(),
   /** The share of requests whose traces are recorded, from 0 to 1. */
   OTEL_TRACES_SAMPLER_ARG: numeric(z.number().min(0).max(1)).default(1),
   /** Milliseconds for which spans are collected before they are sent. */

@@ -222,10 +222,7 @@ function traced(statement: pg.QueryConfig, send: () => Promise<pg.QueryResult>):
   const operation = /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'SQL'
   const table = /\b(?:from|into|update)\s+"?([a-z_]+)/i.exec(text)?.[1]
   const name = statement.name ?? (table === undefined ? operation : `${operation} ${table}`)
-  return inSpan(
-    { name, kind: 'client', attributes: { 'db.system.name': 'postgresql', 'db.query.text': text } },
-    send,
-  )
+  return inSpan({ name, kind: 'client', attributes: { 'db.system.name': 'postgresql', 'db.query.text': text } }, send)
 }
 
 /** The driver reports most connection errors without a code, only by their message. */

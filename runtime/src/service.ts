@@ -275,7 +275,11 @@ export async function startService<Config>(
         outbox?.wake()
         await settlesWithin(Math.min(remainingMs(), 1_000), outbox?.stop())
         await settlesWithin(1_000, bus.close())
-        await Promise.all([database?.locks.close(), database?.connection.close(), settlesWithin(1_000, recorder?.close())])
+        await Promise.all([
+          database?.locks.close(),
+          database?.connection.close(),
+          settlesWithin(1_000, recorder?.close()),
+        ])
         log.info('stopped')
       })()
       return stopped

@@ -96,7 +96,7 @@ export interface Measurement {
   /** For how long a reading is served: several scrapers, or many requests, share it. */
   everyMs: number
   /** Reads the values and sets the gauges. */
-  read(): Promise<void>
+  read: () => Promise<void>
 }
 
 /** How long a scrape waits for readings. */

@@ -57,7 +57,10 @@ describe('a trace', () => {
     })
     expect([...spans.keys()].toSorted()).toEqual(['request', 'run', 'send mail', 'statement'])
     const request = spans.get('request')!.spanContext()
-    expect(spans.get('send mail')?.parentSpanContext).toMatchObject({ traceId: request.traceId, spanId: request.spanId })
+    expect(spans.get('send mail')?.parentSpanContext).toMatchObject({
+      traceId: request.traceId,
+      spanId: request.spanId,
+    })
     expect(spans.get('send mail')?.links.map(({ context }) => context.spanId)).toEqual([
       spans.get('run')?.spanContext().spanId,
     ])

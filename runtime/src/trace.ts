@@ -92,7 +92,11 @@ function begin(
   start: SpanStart,
   parent: SpanIds | undefined,
   links: SpanIds[],
-  { requestId, recorder, isLoop = false }: { requestId?: string | undefined; recorder?: SpanRecorder | undefined; isLoop?: boolean },
+  {
+    requestId,
+    recorder,
+    isLoop = false,
+  }: { requestId?: string | undefined; recorder?: SpanRecorder | undefined; isLoop?: boolean },
 ): Span {
   const recorded = recorder?.start(start, parent, links)
   return new Span({

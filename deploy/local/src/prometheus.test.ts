@@ -108,7 +108,10 @@ describe('the runbook', async () => {
       [...owningServices, 'bff' as const].map(async (name) => (await applications[name].load()).config),
     )
     const environment = Object.values(serviceEnvironment(readSettings({}), 'nats://localhost', () => 'postgres://db'))
-    const settings = new Set([...configs.flatMap(({ shape }) => Object.keys(shape)), ...environment.flatMap(Object.keys)])
+    const settings = new Set([
+      ...configs.flatMap(({ shape }) => Object.keys(shape)),
+      ...environment.flatMap(Object.keys),
+    ])
     const isSetting = (code: string) => /^[A-Z]+(_[A-Z0-9]+)+$/.test(code)
     expect(quoted.filter((code) => isSetting(code) && !settings.has(code))).toEqual([])
   })

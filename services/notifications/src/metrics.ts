@@ -26,7 +26,12 @@ function create({ metrics: { registry } }: Context<Config>) {
       registers,
     }),
     pending: new Gauge({ name: 'messages_pending', help: 'Messages to be sent, due or later', labelNames, registers }),
-    due: new Gauge({ name: 'messages_due', help: 'Messages that are due, not being sent, and wait for no earlier one', labelNames, registers }),
+    due: new Gauge({
+      name: 'messages_due',
+      help: 'Messages that are due, not being sent, and wait for no earlier one',
+      labelNames,
+      registers,
+    }),
     oldestDue: new Gauge({
       name: 'messages_oldest_due_seconds',
       help: 'How long the oldest of the due messages has been due',

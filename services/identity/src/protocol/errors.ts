@@ -53,7 +53,7 @@ export function orThrow<T>(outcome: T | IdentityError): T {
   return outcome
 }
 
-export const wrongPassword = () => 
+export const wrongPassword = () =>
   new IdentityError('NotAuthorizedException', 'Incorrect username or password.', 'wrong_password')
 export const wrongCode = () =>
   new IdentityError('CodeMismatchException', 'Invalid verification code provided, please try again.')
@@ -62,8 +62,7 @@ export const expiredCode = () =>
 export const expiredSession = () =>
   new IdentityError('NotAuthorizedException', 'Invalid session for the user, session is expired.', 'expired_session')
 export const notConfirmed = () => new IdentityError('UserNotConfirmedException', 'User is not confirmed.')
-export const userDisabled = () => 
-  new IdentityError('NotAuthorizedException', 'User is disabled.', 'disabled')
+export const userDisabled = () => new IdentityError('NotAuthorizedException', 'User is disabled.', 'disabled')
 export const unknownUser = () => new IdentityError('UserNotFoundException', 'User does not exist.')
 export const attemptsExceeded = () =>
   new IdentityError('LimitExceededException', 'Attempt limit exceeded, please try after some time.')

@@ -31,7 +31,8 @@ export class SignInMetrics {
   /** Runs an operation and counts it if it is a step of a sign-in. The renewal of a session is none. */
   async count(operation: string, input: unknown, run: () => Promise<object>): Promise<object> {
     const { AuthFlow: flow = '' } = input as { AuthFlow?: string }
-    const isStep = operation === 'RespondToAuthChallenge' || (operation === 'InitiateAuth' && !flow.startsWith('REFRESH'))
+    const isStep =
+      operation === 'RespondToAuthChallenge' || (operation === 'InitiateAuth' && !flow.startsWith('REFRESH'))
     if (!isStep) return run()
     try {
       const answer = await run()
