@@ -241,7 +241,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       if (status.type === Events.Disconnect) isConnected = false
       if (status.type === Events.Error && status.permissionContext)
         log.error({ right: status.permissionContext }, 'the broker refuses what this process asks for')
-      else if (status.type === Events.Error && status.data === String(ErrorCode.AuthorizationViolation))
+      else if (status.type === Events.Error && status.data === ErrorCode.AuthorizationViolation)
         log.error(refusalText(options))
       if (status.type !== Events.Reconnect) continue
       isConnected = true
