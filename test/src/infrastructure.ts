@@ -126,9 +126,10 @@ export interface TestNats extends TestServer {
 }
 
 /** Lets a suite fail in which a process lacked a right at the broker. */
-export function throwIfRefused({ refusals }: TestNats): void {
-  if (refusals().length > 0)
-    throw new Error(`The broker refused what deploy/nats/users.conf does not allow:\n${refusals().join('\n')}`)
+export function throwIfRefused(nats: TestNats): void {
+  const refusals = nats.refusals()
+  if (refusals.length > 0)
+    throw new Error(`The broker refused what deploy/nats/users.conf does not allow:\n${refusals.join('\n')}`)
 }
 
 /**
