@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { highlightSketches } from './web/highlight-sketches.ts'
 
@@ -6,6 +7,9 @@ import { highlightSketches } from './web/highlight-sketches.ts'
  * in the product or in the test: the end of the run lists them, and more than a few fail it.
  */
 const retry = process.env['CI'] ? 1 : 0
+
+/** One more than there are processors: a suite waits for its servers, its mails or its browser for a third of its time. */
+const workers = Math.min(4, availableParallelism() + 1)
 
 /** Node runs these files itself, as it runs the services: nothing in them is for Vite to transform. */
 const native = {
@@ -20,7 +24,7 @@ export default defineConfig({
   test: {
     // What a file imports is there for the next: nothing in a module may depend on being fresh.
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: workers,
     reporters: ['default', './test/src/retried-tests.ts'],
     projects: [
       {
