@@ -52,6 +52,9 @@ export async function startComposedSystem(copies: number): Promise<ComposedSyste
     STRIPE_SIMULATOR_PORT: String(simulator),
     MAILBOX_PORT: String(mailbox),
     SECRETS: secrets,
+    // Networks of its own, beside those of another system on this machine.
+    EDGE_SUBNET: `172.28.${https % 256}.0/24`,
+    SERVICES_SUBNET: `172.29.${https % 256}.0/24`,
   }
   const isPlugin = await run('docker', ['compose', 'version']).then(
     () => true,
