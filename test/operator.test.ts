@@ -7,13 +7,13 @@ import { promisify } from 'node:util'
 import { paymentCompleted, refundsSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { root } from '@robokids/local/settings'
-import { connectBus, type Bus } from '@robokids/runtime/bus'
+import type { Bus } from '@robokids/runtime/bus'
 import { newEvent } from '@robokids/runtime/outbox'
-import { createLogger } from '@robokids/runtime/telemetry'
 import { parse } from 'csv-parse/sync'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
+import { connectAsOperator } from './src/operator-bus.ts'
 import { startSystem, type System } from './src/system.ts'
 import { readTaggedPdf } from './src/tagged-pdf.ts'
 
@@ -22,13 +22,7 @@ let system: System
 let bus: Bus
 beforeAll(async () => {
   system = await startSystem({ all: { CONSUMER_RETRY_DELAYS: '20,20', SYSTEM_NAME: systemName } })
-  bus = await connectBus({
-    url: system.nats.url,
-    replicas: 1,
-    name: 'test',
-    ackWaitMs: 30_000,
-    log: createLogger('test', 'silent'),
-  })
+  bus = await connectAsOperator(system.nats, 'test')
 })
 afterAll(async () => {
   await bus.close()

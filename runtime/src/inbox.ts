@@ -111,41 +111,41 @@ function describeError(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** Returns when the handler first started, and records the current time if it is new. */
+/** Returns when the handler first started, and records `startedAt` if it is new. */
 async function handlerSince(
   handler: string,
   { stream }: EventDefinition,
+  startedAt: Temporal.Instant,
   { db, bus }: { db: Database; bus: Bus },
 ): Promise<Temporal.Instant> {
   const known = () => db.select().from(handlers).where(eq(handlers.handler, handler))
   const [before] = await known()
   if (before) return before.since
   // If the durable exists, the handler is from a version without this table: not new, so none of its events are too old.
-  const since = (await bus.hasDurable(handler, stream)) ? 'epoch' : 'now'
-  await db
-    .insert(handlers)
-    .values({ handler, since: sql`date_trunc('milliseconds', ${since}::timestamptz)` })
-    .onConflictDoNothing()
+  const since = (await bus.hasDurable(handler, stream)) ? Temporal.Instant.fromEpochMilliseconds(0) : startedAt
+  await db.insert(handlers).values({ handler, since }).onConflictDoNothing()
   const [row] = await known()
   if (!row) throw new Error(`The handler ${handler} was not recorded.`)
   return row.since
 }
 
-/** Starts a durable consumer for each definition. */
-export async function startConsumers<Config>(
+/** Starts a durable consumer for each definition. Those of a broker that is away begin when it is back. */
+export function startConsumers<Config>(
   consumers: Consumer<Config>[],
   bus: Bus,
   context: Context<Config>,
-): Promise<{ stop(): Promise<void> }[]> {
+): { stop(): Promise<void> }[] {
   const { db, metrics } = context
+  const startedAt = Temporal.Now.instant()
   const delays = context.config.CONSUMER_RETRY_DELAYS
   const lastDelay = delays.at(-1) ?? 1_000
 
-  async function start(consumer: Consumer<Config>) {
+  function start(consumer: Consumer<Config>) {
     const { definition } = consumer
     const handler = handlerName(context.name, definition)
     const log = context.log.child({ handler })
-    const since = consumer.from === 'now' ? await handlerSince(handler, definition, context) : undefined
+    let since: Temporal.Instant | undefined
+    const findSince = async () => (since ??= await handlerSince(handler, definition, startedAt, context))
     const thisDelivery = ({ sequence }: Delivery) =>
       and(eq(failedDeliveries.handler, handler), eq(failedDeliveries.sequence, sequence))
 
@@ -235,9 +235,10 @@ export async function startConsumers<Config>(
     }
 
     const { stream, type: subject } = definition
-    return bus.consume({ durable: handler, stream, subject, since }, handle)
+    const isNew = consumer.from === 'now' ? { since: findSince } : {}
+    return bus.consume({ durable: handler, stream, subject, ...isNew }, handle)
   }
-  return Promise.all(consumers.map(start))
+  return consumers.map(start)
 }
 
 /** Returns the number of dead letters that were not replayed. */

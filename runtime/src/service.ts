@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { EventDefinition } from '@robokids/contracts/event'
 import type { RouteOptions } from 'fastify'
 import { operatorRoutes, systemRoute } from './admin.ts'
-import { connectBus, type Bus, type BusOptions } from './bus.ts'
+import { busOptions, connectBus, prepareStreams, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
 import { readConfig, readDatabaseConfig, type BaseConfig, type Environment, type Settings } from './config.ts'
 import { connect, type Connection, type Database } from './db.ts'
@@ -41,6 +42,8 @@ export interface Service<Config> {
   seed?(db: Database, clock: Clock, config: Config): Promise<void>
   routes?(http: Http, context: Context<Config>): void | Promise<void>
   consumers?: Consumer<Config>[]
+  /** The events that it watches (`bus.watch`). */
+  watches?: readonly EventDefinition[]
   /** The columns with sealed values, for `npm run admin -- reseal`. */
   sealed?: SealedColumn<Config>[]
   jobs?: Job<Config>[]
@@ -112,32 +115,24 @@ export async function addRoutes<Config>(
   await service.routes?.(http, context)
 }
 
-function busOptions(name: string, config: BaseConfig, log: Logger): BusOptions {
-  return {
-    url: config.NATS_URL,
-    replicas: config.NATS_REPLICAS,
-    ensureStreams: config.MIGRATE_ON_START,
-    name,
-    ackWaitMs: config.CONSUMER_ACK_WAIT_MS,
-    log,
-  }
-}
-
 /**
  * Prepares the database and the broker's streams for this version of a service, and starts nothing: the job before a roll-out.
  * Safe to run while processes of the previous version, or of this one, are running.
- * @throws ConfigError before anything is opened if a setting is wrong.
+ * @throws ConfigError before anything is changed if a setting is wrong.
  */
 export async function migrateService<Config>(service: Service<Config>, env: Environment): Promise<void> {
   const config = readConfig(service.config, env, { database: service.migrations !== undefined })
   const log = createLogger(service.name, config.LOG_LEVEL)
+  // First, so that wrong credentials end it before anything is changed.
+  await prepareStreams(busOptions(config, service.name, log))
   await prepare(service, config, env, new Clock(config.CLOCK_OFFSET), log)
-  const bus = await connectBus({ ...busOptions(service.name, config, log), ensureStreams: true })
-  await bus.close()
   log.info('prepared for this version')
 }
 
-/** Starts a service in this process. @throws ConfigError before anything is opened if a setting is wrong. */
+/**
+ * Starts a service in this process. It waits for its database, but not for the broker.
+ * @throws ConfigError before anything is opened if a setting is wrong, or if the broker refuses its user
+ */
 export async function startService<Config>(
   service: Service<Config>,
   env: Environment,
@@ -147,8 +142,12 @@ export async function startService<Config>(
   const metrics = createMetrics()
   const clock = new Clock(config.CLOCK_OFFSET)
 
-  const database = await openDatabase(service, config, env, clock, log)
-  const bus = await connectBus(busOptions(service.name, config, log))
+  // First, so that wrong credentials end the start before anything is opened.
+  const bus = await connectBus(busOptions(config, service.name, log))
+  const database = await openDatabase(service, config, env, clock, log).catch(async (error: unknown) => {
+    await bus.close()
+    throw error
+  })
   const context: Context<Config> = {
     name: service.name,
     config,
@@ -173,6 +172,7 @@ export async function startService<Config>(
     const options = { delaysMs: config.CONSUMER_RETRY_DELAYS, metrics, log }
     const relay = createRelay(service.name, db, bus, options)
     const relayOnce = async () => {
+      if (!bus.connected()) return false
       let more = false
       await locks.withLock('outbox', async (lost) => {
         more = (await relay.publishPending()) && !lost.aborted
@@ -183,7 +183,11 @@ export async function startService<Config>(
       'outbox',
       startLoop(relayEveryMs, relayOnce, (error) => log.warn({ err: error }, 'outbox could not be published yet')),
     )
-    const sweepJob: Job<Config> = { name: 'sweep', everyMs: 3_600_000, run: (_, signal) => sweep(db, signal) }
+    const sweepJob: Job<Config> = {
+      name: 'sweep',
+      everyMs: 3_600_000,
+      run: (_, signal) => sweep(db, config.NATS_STREAM_DAYS, signal),
+    }
     for (const job of [sweepJob, ...(service.jobs ?? [])]) {
       const run = async () => {
         await locks.withLock(`job:${job.name}`, async (lost) => {
@@ -210,7 +214,7 @@ export async function startService<Config>(
       else loops.get(name)?.wake()
     })
   }
-  const consumers = await startConsumers(service.consumers ?? [], bus, context)
+  const consumers = startConsumers(service.consumers ?? [], bus, context)
   log.info({ port }, 'ready')
 
   let stopped: Promise<void> | undefined
