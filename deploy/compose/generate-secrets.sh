@@ -22,8 +22,10 @@ key() { printf 'k%s:%s' "$(date -u +%Y%m)" "$(openssl rand -base64 32)"; }
 
 keep admin_secret "$(word)"
 keep postgres_password "$(word)"
+keep database_server_url "postgres://postgres:$(cat "$folder/postgres_password")@postgres:5432"
 for service in identity enrollment billing notifications; do
-  keep "${service}_database_url" "postgres://$service:$(word)@postgres:5432/$service"
+  keep "database_password_$service" "$(word)"
+  keep "${service}_database_url" "postgres://$service:$(cat "$folder/database_password_$service")@postgres:5432/$service"
 done
 for user in identity enrollment billing notifications bff operator; do keep "nats_password_$user" "$(word)"; done
 # identity seals codes, notifications opens them.

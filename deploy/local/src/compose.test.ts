@@ -51,7 +51,7 @@ function substitute(content: string): string {
     },
   )
 }
-const composed = parse(substitute(await text('production.yml')), { merge: true }) as Composed
+const composed = parse(substitute(await text('production.yml')), { merge: true, maxAliasCount: -1 }) as Composed
 const processes: ServiceName[] = [...owningServices, 'bff']
 const jobs = processes.map((name) => `migrate-${name}`)
 
@@ -73,6 +73,7 @@ describe('Production in compose', () => {
     const schema = (await applications[process].load()).config
     const shape = { ...baseShape, ...(process === 'bff' ? {} : databaseShape), ...(schema as Settings<object>).shape }
     const { environment = {}, secrets: mounted = [] } = composed.services[name] ?? {}
+    expect(environment['NATS_USER'] ?? process).toBe(name === process ? process : 'operator')
     const known = (setting: string) => setting in shape || setting.replace(/_FILE$/, '') in shape
     expect(Object.keys(environment).filter((setting) => !known(setting) && !setting.startsWith('OTEL_'))).toEqual([])
     const env: Record<string, string> = {}
@@ -109,7 +110,7 @@ describe('Production in compose', () => {
       cpus: expect.any(Number),
       pids_limit: expect.any(Number),
     })
-    expect(service?.['restart']).toBe(name === 'admin' || jobs.includes(name) ? 'no' : 'unless-stopped')
+    expect(service?.['restart']).toBe(['admin', 'databases', ...jobs].includes(name) ? 'no' : 'unless-stopped')
     // So that it can have several copies.
     expect(service).not.toHaveProperty('container_name')
     if (name !== 'proxy') expect(service).not.toHaveProperty('ports')
