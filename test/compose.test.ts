@@ -82,7 +82,8 @@ describe.skipIf(missing !== undefined)(`The system in containers${missing ? ` ($
   }
 
   it('serves the main flow, from a page to the signed waiver in the mailbox', async () => {
-    await run(process.execPath, [join(root, 'deploy/local/src/smoke.ts')], { env: system.environment })
+    const smoke = join(root, 'deploy/local/src/smoke.ts')
+    expect((await run(process.execPath, [smoke], { env: system.environment })).stdout).toContain('enrollment works')
   })
 
   it('gives the last ten seats to ten of 60 families', async () => {
@@ -90,10 +91,8 @@ describe.skipIf(missing !== undefined)(`The system in containers${missing ? ` ($
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => post('/api/registrations', family('intermediate', date))),
     )
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([
-      ...Array.from({ length: 10 }, () => 200),
-      ...Array.from({ length: 50 }, () => 409),
-    ])
+    const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
+    expect([count(200), count(409)]).toEqual([10, 50])
   })
 
   it('keeps a visitor signed in at whichever copy answers', async () => {
@@ -183,7 +182,7 @@ describe.skipIf(missing !== undefined)(`The system in containers${missing ? ` ($
     async (name) => {
       const [before, chargesBefore] = [await system.copiesOf(name), await charges()]
       const { failures, families, count } = await load(system.rollOut(name), 1_500)
-      console.log(`${name}: ${count} requests, ${families.length} registrations, ${failures.length} failed`)
+      process.stderr.write(`${name}: ${count} requests, ${families.length} registrations, ${failures.length} failed\n`)
       expect(failures).toEqual([])
       expect(new Set([...before, ...(await system.copiesOf(name))]).size).toBe(4)
       for (const { registrationId, email } of families) {

@@ -72,11 +72,9 @@ export async function startComposedSystem(copies: number): Promise<ComposedSyste
   await exec('sh', ['generate-secrets.sh', '--trial', secrets])
   // The build reaches the package registry as this machine does.
   const node = process.env['NODE_IMAGE']
-  await docker(
-    ...['build', '--network', 'host', '-t', 'robokids-learning', '-f', join(root, 'deploy/Dockerfile')],
-    ...(node === undefined ? [] : ['--build-arg', `NODE_IMAGE=${node}`]),
-    root,
-  )
+  const buildArguments = node === undefined ? [] : ['--build-arg', `NODE_IMAGE=${node}`]
+  const file = join(root, 'deploy/Dockerfile')
+  await docker('build', '--network', 'host', '-t', 'robokids-learning', '-f', file, ...buildArguments, root)
   await compose('build', 'proxy', 'nats')
   const stop = async () => {
     await compose('down', '--volumes', '--timeout', '1')
@@ -119,7 +117,7 @@ export async function startComposedSystem(copies: number): Promise<ComposedSyste
       stop,
     }
   } catch (error) {
-    console.error(await compose('logs', '--tail', '20').catch(() => ''))
+    process.stderr.write(await compose('logs', '--tail', '20').catch(() => ''))
     await stop()
     throw error
   }

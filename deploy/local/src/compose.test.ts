@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { baseShape, databaseShape, readConfig, type Settings } from '@robokids/runtime/config'
+import { baseShape, databaseShape, readConfig } from '@robokids/runtime/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { applications, owningServices, services, urlSetting, type ServiceName } from './services.ts'
@@ -71,7 +71,7 @@ describe('Production in compose', () => {
   it.each([...processes, ...jobs])('gives %s settings that it knows and starts with', async (name) => {
     const process = name.replace('migrate-', '') as ServiceName
     const schema = (await applications[process].load()).config
-    const shape = { ...baseShape, ...(process === 'bff' ? {} : databaseShape), ...(schema as Settings<object>).shape }
+    const shape = { ...baseShape, ...(process === 'bff' ? {} : databaseShape), ...schema.shape }
     const { environment = {}, secrets: mounted = [] } = composed.services[name] ?? {}
     expect(environment['NATS_USER'] ?? process).toBe(name === process ? process : 'operator')
     const known = (setting: string) => setting in shape || setting.replace(/_FILE$/, '') in shape
