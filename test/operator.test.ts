@@ -41,6 +41,8 @@ async function adminWith(
     BILLING_URL: system.processes.billing.url,
     NOTIFICATIONS_URL: system.processes.notifications.url,
     SYSTEM_NAME: systemName,
+    NATS_URL: system.nats.url,
+    NATS_STREAM_MEGABYTES: '256',
     ...differences,
   }
   return promisify(execFile)(process.execPath, [join(root, 'deploy/local/src/admin.ts'), ...args], { env }).then(
@@ -329,6 +331,20 @@ describe('npm run admin -- waiting', () => {
       await system.nats.restart()
       await system.sql('billing')`delete from dead_letters where handler = 'billing__none'`
     }
+  })
+})
+
+describe('npm run admin -- streams', () => {
+  it('The broker’s streams are shown with what differs from the settings, and made what the settings say', async () => {
+    const { code, output } = await admin('streams')
+    expect([code, JSON.parse(output)]).toMatchObject([0, [{ stream: 'identity', differences: [] }, {}, {}, {}, {}]])
+    const smaller = { NATS_STREAM_DAYS: '10' }
+    expect(await adminWith({ ...smaller, SYSTEM_NAME: 'another' }, 'streams', 'apply')).toMatchObject({ code: 1 })
+    const changed = await adminWith(smaller, 'streams', 'apply')
+    expect(changed.stdout).toContain('Changed: the stream billing keeps events 30 days, not 10 days\n')
+    expect((await adminWith(smaller, 'streams', 'apply')).stdout).toBe('Nothing differs.\n')
+    const refused = await adminWith({ NATS_PASSWORD: 'another' }, 'streams')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('NATS_USER, NATS_PASSWORD: ')])
   })
 })
 

@@ -33,6 +33,7 @@ import { webhookRoute } from './webhook-route.ts'
  */
 export const bff: Service<Config> = {
   name: 'bff',
+  isPublic: true,
   config: configSchema,
   watches: [...registrationEvents, ...offerEvents],
   async routes(http, context) {

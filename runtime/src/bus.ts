@@ -73,6 +73,8 @@ export interface Bus {
   consume(subscription: Subscription, handle: (delivery: Delivery) => Promise<void>): { stop(): Promise<void> }
   /** @throws if the broker does not respond. */
   hasDurable(durable: string, stream: string): Promise<boolean>
+  /** Returns how many events a durable has yet to handle. @throws if the broker does not respond. */
+  pending(durable: string, stream: string): Promise<number>
   /** @throws if the broker does not respond. */
   streamState(stream: string): Promise<StreamState>
   /** Returns the number of times the connection was established. After a change, the state of the broker may be different. */
@@ -239,7 +241,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       if (status.type === Events.Disconnect) isConnected = false
       if (status.type === Events.Error && status.permissionContext)
         log.error({ right: status.permissionContext }, 'the broker refuses what this process asks for')
-      else if (status.type === Events.Error && status.data === String(ErrorCode.AuthorizationViolation))
+      else if (status.type === Events.Error && status.data === ErrorCode.AuthorizationViolation)
         log.error(refusalText(options))
       if (status.type !== Events.Reconnect) continue
       isConnected = true
@@ -437,6 +439,11 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
         if (error instanceof NatsError && error.api_error?.code === 404) return false
         throw error
       }
+    },
+    async pending(durable, stream) {
+      const manager = await managerOf(await first.promise)
+      const { num_pending: undelivered, num_ack_pending: inFlight } = await manager.consumers.info(stream, durable)
+      return undelivered + inFlight
     },
     async streamState(stream) {
       const manager = await managerOf(await first.promise)

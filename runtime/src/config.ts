@@ -123,7 +123,7 @@ export const baseShape = {
   NATS_STREAM_DAYS: numeric(z.int().min(1).max(365)).default(30),
   /**
    * The size of each service's stream, which the broker reserves on its disk. A full one rejects new events, which wait in the
-   * outbox. The default holds two million events.
+   * outbox. The default holds four million events.
    */
   NATS_STREAM_MEGABYTES: numeric(z.int().min(16).max(1_048_576)).default(4_096),
   /** With `false`, a start waits until `node src/main.ts migrate` has been run for its version, and changes nothing itself. */
@@ -133,6 +133,14 @@ export const baseShape = {
     .transform((value) => value === 'true'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_SECRET: z.string().trim().min(8).default(localAdminSecret).register(inProduction, productionRules.secret),
+  /** The OpenTelemetry collector that traces are sent to (OTLP over HTTP): `http://collector:4318`. None are recorded without it. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'is not a URL like http://collector:4318' })
+    .optional(),
+  /** The share of requests whose traces are recorded, from 0 to 1. */
+  OTEL_TRACES_SAMPLER_ARG: numeric(z.number().min(0).max(1)).default(1),
+  /** Milliseconds for which spans are collected before they are sent. */
+  OTEL_BSP_SCHEDULE_DELAY: milliseconds(10).default(5_000),
   /** An ISO 8601 duration (`PT40M`) added to the real time, to rehearse later events. Local only. */
   CLOCK_OFFSET: clockOffset,
   /** Milliseconds between the deliveries of a failing event; after the last one it becomes a dead letter. */

@@ -53,18 +53,27 @@ export function healthRoutes(
     return reply.code(ready ? 200 : 503).send({ status, ...details })
   })
 
+  if (database) {
+    metrics.measure({
+      everyMs: 5_000,
+      async read() {
+        try {
+          const now = await readBacklog(database)
+          metrics.outboxPending.set(now.outbox.pending)
+          metrics.outboxOldest.set(now.outbox.oldestSeconds)
+          metrics.outboxSetAside.set(now.outbox.setAside)
+          metrics.deadLetters.set(now.deadLetters)
+          metrics.databaseUp.set(1)
+        } catch (error) {
+          metrics.databaseUp.set(0)
+          throw error
+        }
+      },
+    })
+  }
   http.get('/metrics', { logLevel: 'silent', onRequest: requireInternalOrAdmin(context) }, async (_, reply) => {
-    if (database) {
-      // While the database is unavailable, the previous values and all other metrics are still served.
-      const now = await readBacklog(database).catch(() => undefined)
-      if (now) {
-        metrics.outboxPending.set(now.outbox.pending)
-        metrics.outboxOldest.set(now.outbox.oldestSeconds)
-        metrics.outboxSetAside.set(now.outbox.setAside)
-        metrics.deadLetters.set(now.deadLetters)
-      }
-    }
-    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+    metrics.brokerUp.set(bus.connected() ? 1 : 0)
+    return reply.type(metrics.registry.contentType).send(await metrics.expose())
   })
 }
 

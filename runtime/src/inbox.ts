@@ -7,7 +7,7 @@ import type { Bus, Delivery } from './bus.ts'
 import { instant, type Database, type Queryable, type Transaction } from './db.ts'
 import { DomainError, isConnectionError, isContention } from './errors.ts'
 import type { Context } from './service.ts'
-import { inTrace } from './telemetry.ts'
+import { continueTrace, inTrace } from './trace.ts'
 
 /** The events that each handler has handled. It guarantees that each event takes effect once. */
 export const inbox = pgTable(
@@ -104,6 +104,10 @@ async function handleOnce<Config>(
 
 function parseEvent(definition: EventDefinition, payload: string): CloudEvent {
   return definition.schema.parse(JSON.parse(payload))
+}
+
+function secondsSince(time: string): number {
+  return Math.max(0, Temporal.Now.instant().since(Temporal.Instant.from(time)).total('seconds'))
 }
 
 function describeError(error: unknown): string {
@@ -218,7 +222,19 @@ export function startConsumers<Config>(
         metrics.eventsHandled.inc({ handler, outcome: 'before' })
         return
       }
-      await inTrace(event.traceparent, undefined, async () => {
+      const entry = {
+        name: `handle ${definition.type}`,
+        kind: 'consumer',
+        attributes: {
+          'messaging.system': 'nats',
+          'messaging.destination.name': definition.type,
+          'messaging.consumer.group.name': handler,
+          'messaging.message.id': event.id,
+        },
+        traceparent: event.traceparent,
+        recorder: context.recorder,
+      } as const
+      await inTrace(entry, async (span) => {
         try {
           const first = await db.transaction((tx) => handleOnce(tx, consumer, handler, event, context))
           if (delivery.attempt > 1)
@@ -228,7 +244,10 @@ export function startConsumers<Config>(
               .catch(() => {})
           delivery.done()
           metrics.eventsHandled.inc({ handler, outcome: first ? 'done' : 'duplicate' })
+          // A retried event is counted by its outcome; its latency is that of its fault.
+          if (first && delivery.attempt === 1) metrics.eventLatency.observe({ handler }, secondsSince(event.time))
         } catch (error) {
+          span.fail(error)
           await fail(delivery, error)
         }
       })
@@ -238,6 +257,16 @@ export function startConsumers<Config>(
     const isNew = consumer.from === 'now' ? { since: findSince } : {}
     return bus.consume({ durable: handler, stream, subject, ...isNew }, handle)
   }
+  metrics.measure({
+    everyMs: 5_000,
+    async read() {
+      const readings = consumers.map(async ({ definition }) => {
+        const handler = handlerName(context.name, definition)
+        metrics.consumerPending.set({ handler }, await bus.pending(handler, definition.stream))
+      })
+      if (bus.connected()) await Promise.all(readings)
+    },
+  })
   return consumers.map(start)
 }
 
@@ -282,7 +311,9 @@ export async function replayDeadLetter<Config>(
     } catch (error) {
       throw new DomainError('validation_failed', describeError(error))
     }
-    await inTrace(event.traceparent, undefined, () => handleOnce(tx, consumer, letter.handler, event, context))
+    await continueTrace(event.traceparent, { name: `replay ${event.type}`, kind: 'consumer' }, () =>
+      handleOnce(tx, consumer, letter.handler, event, context),
+    )
     await tx
       .update(deadLetters)
       .set({ replayedAt: sql`now()` })

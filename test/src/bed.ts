@@ -12,7 +12,7 @@ import { operatorUser } from '@robokids/runtime/streams'
 import { inject } from 'vitest'
 import { migratedDatabase } from './databases.ts'
 import './global-setup.ts'
-import { testNats, type TestNats } from './infrastructure.ts'
+import { testNats, throwIfRefused, type TestNats } from './infrastructure.ts'
 import { connectAsOperator } from './operator-bus.ts'
 
 /**
@@ -154,9 +154,7 @@ export async function testBed({ natsPassword }: { natsPassword?: string } = {}):
       await Promise.all(running.map((service) => service.stop()))
       await bus.close()
       await nats.stop()
-      const refusals = nats.refusals()
-      if (refusals.length > 0)
-        throw new Error(`The broker refused what deploy/nats/users.conf does not allow:\n${refusals.join('\n')}`)
+      throwIfRefused(nats)
     },
   }
 }

@@ -125,6 +125,13 @@ export interface TestNats extends TestServer {
   refusals(): string[]
 }
 
+/** Lets a suite fail in which a process lacked a right at the broker. */
+export function throwIfRefused(nats: TestNats): void {
+  const refusals = nats.refusals()
+  if (refusals.length > 0)
+    throw new Error(`The broker refused what deploy/nats/users.conf does not allow:\n${refusals.join('\n')}`)
+}
+
 /**
  * Starts a NATS server for one suite, with the users and rights of deploy/nats: stream names are fixed, so suites cannot share
  * one.
