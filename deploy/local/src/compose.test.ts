@@ -75,7 +75,7 @@ describe('Production in compose', () => {
     const { environment = {}, secrets: mounted = [] } = composed.services[name] ?? {}
     expect(environment['NATS_USER'] ?? process).toBe(name === process ? process : 'operator')
     const known = (setting: string) => setting in shape || setting.replace(/_FILE$/, '') in shape
-    expect(Object.keys(environment).filter((setting) => !known(setting) && !setting.startsWith('OTEL_'))).toEqual([])
+    expect(Object.keys(environment).filter((setting) => !known(setting))).toEqual([])
     const env: Record<string, string> = {}
     for (const [setting, value] of Object.entries(environment)) {
       if (value !== null) env[setting] = value.replace('/run/secrets', secrets)
