@@ -36,7 +36,7 @@ export interface ComposedSystem {
   stop(): Promise<void>
 }
 
-/** Builds the image and starts the system. @param copies the number of copies of each process */
+/** Builds the image, unless `APP_IMAGE` names one, and starts the system. @param copies the number of copies of each process */
 export async function startComposedSystem(copies: number): Promise<ComposedSystem> {
   const scratch = await mkdtemp(join(tmpdir(), 'robokids-compose-'))
   const secrets = join(scratch, 'secrets')
@@ -70,11 +70,14 @@ export async function startComposedSystem(copies: number): Promise<ComposedSyste
   const copiesOf = async (name: string) => (await compose('ps', '-q', name)).split('\n').filter((id) => id !== '')
 
   await exec('sh', ['generate-secrets.sh', '--trial', secrets])
-  // The build reaches the package registry as this machine does.
-  const node = process.env['NODE_IMAGE']
-  const buildArguments = node === undefined ? [] : ['--build-arg', `NODE_IMAGE=${node}`]
-  const file = join(root, 'deploy/Dockerfile')
-  await docker('build', '--network', 'host', '-t', 'robokids-learning', '-f', file, ...buildArguments, root)
+  // An image that is named is there already.
+  if (process.env['APP_IMAGE'] === undefined) {
+    const node = process.env['NODE_IMAGE']
+    const buildArguments = node === undefined ? [] : ['--build-arg', `NODE_IMAGE=${node}`]
+    const file = join(root, 'deploy/Dockerfile')
+    // It reaches the package registry as this machine does.
+    await docker('build', '--network', 'host', '-t', 'robokids-learning', '-f', file, ...buildArguments, root)
+  }
   await compose('build', 'proxy', 'nats')
   const stop = async () => {
     await compose('down', '--volumes', '--timeout', '1')
