@@ -53,8 +53,8 @@ export async function startComposedSystem(copies: number): Promise<ComposedSyste
     MAILBOX_PORT: String(mailbox),
     SECRETS: secrets,
     // Networks of its own, beside those of another system on this machine.
-    EDGE_SUBNET: `172.28.${https % 256}.0/24`,
-    SERVICES_SUBNET: `172.29.${https % 256}.0/24`,
+    EDGE_SUBNET: `10.241.${https % 256}.0/24`,
+    SERVICES_SUBNET: `10.242.${https % 256}.0/24`,
   }
   const isPlugin = await run('docker', ['compose', 'version']).then(
     () => true,
