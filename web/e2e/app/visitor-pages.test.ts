@@ -124,7 +124,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
         still: true,
         open: async (page) => {
           await page.goto('/shop/success')
-          await page.getByText('We know no order with this reference.').waitFor()
+          await page.getByText('We can’t find an order with this reference.').waitFor()
         },
       },
       {
@@ -207,7 +207,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
               refunded: 700,
             })
             await page.goto(`/success?reference=${reference}`)
-            await title(page, 'Your money goes back')
+            await title(page, 'Your payment is being refunded')
           },
         },
       ],
@@ -330,7 +330,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
             unpaid: { amount: 700, attempts: 1, nextTryAt: null, confirmUrl: 'https://pay.example.com/confirm' },
           }
           await page.reload()
-          await page.getByText('Your bank asks you to confirm').waitFor()
+          await page.getByText('Your bank needs you to confirm').waitFor()
           await page.getByRole('region', { name: 'Your second membership' }).waitFor()
         },
       },
@@ -362,7 +362,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
         open: async (page) => {
           site.api.accounts.user = maren
           await page.goto('/membership/register')
-          await page.getByText(`You are logged in as ${maren.email}.`).waitFor()
+          await page.getByText(`You’re logged in as ${maren.email}.`).waitFor()
         },
       },
     ])
@@ -403,8 +403,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
       {
         name: 'too many orders that are not paid',
         open: async (page) => {
-          const words =
-            'You have begun 10 orders that are not paid yet. Please pay for one of them, or wait half an hour.'
+          const words = 'You have 10 unpaid orders. Please pay for one of them, or wait half an hour.'
           site.api.on('POST /api/checkout', () => refusal('too_many_unpaid', words))
           await page.goto('/shop')
           await page.getByRole('button', { name: 'Add Robot Spider to cart' }).click()
@@ -472,7 +471,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
     await look([
       registrationOf(
         'a registration whose money is on its way back',
-        'Your money is on its way back',
+        'Your refund is on its way',
         '/robokids/success',
         [{ status: 'confirmed' }, { ...paid, refunds: [{ ...back, status: 'pending' }] }],
       ),
@@ -484,7 +483,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
         { status: 'confirmed' },
         { ...paid, disputes: [dispute] },
       ]),
-      orderOf('an order that is owed', 'Your order is cancelled', {
+      orderOf('an order that is owed', 'Your order is canceled', {
         status: 'refunded',
         refunds: [{ ...whole, status: 'failed' }],
       }),
@@ -571,7 +570,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
             status: 'unconfirmed',
           })
           await page.goto(`/shop/notice?reference=${reference}`)
-          await page.getByRole('button', { name: 'Yes, tell me' }).waitFor()
+          await page.getByRole('button', { name: 'Yes, notify me' }).waitFor()
         },
       },
       {

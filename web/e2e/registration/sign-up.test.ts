@@ -158,7 +158,7 @@ describe('the sign-up form', () => {
     await page.getByRole('button', { name: 'Take Friday, October 3, 2025' }).click()
     expect(await chosenDate(page)).toBe('2025-10-03')
     await page.goto('/robokidspage3?startDate=2024-10-06')
-    await dateCards(page).getByText('Sunday, October 6, 2024 is not on offer.').waitFor()
+    await dateCards(page).getByText('Sunday, October 6, 2024 isn’t available.').waitFor()
   })
 
   it.each(['Asia/Tokyo', 'America/Los_Angeles', 'Europe/London'])(
@@ -370,7 +370,7 @@ describe('the sign-up form', () => {
 
     site.api.tell(sampleView({ registrationId: String(second['id']) }))
     await page.goto(`/robokids/success?reference=${String(second['id'])}`)
-    await page.getByText('We have not heard of your payment yet.').waitFor()
+    await page.getByText('We haven’t received your payment yet.').waitFor()
     expect((await sendFrom('Fresno'))['replaces']).toBeUndefined()
   })
 
@@ -416,7 +416,7 @@ describe('the sign-up form', () => {
     }
     await page.goBack()
     const card = dateCards(page).locator('label', { has: page.locator(`[value="${startDate}"]`) })
-    await card.getByText('Full, but you may hold a seat').waitFor()
+    await card.getByText('Full, but we may be holding your seat').waitFor()
     expect(await card.getByRole('radio').isChecked()).toBe(true)
     expect(await dateCards(page).getByText('Class full').count()).toBe(3)
     await page.getByLabel('City').fill('Fresno')
@@ -711,7 +711,7 @@ describe('wherever money is taken', () => {
         '/terms',
         '/waiver.pdf',
       ])
-      expect(await page.getByText('A seat is held for 10 minutes.').count()).toBe(path === '/shop' ? 0 : 1)
+      expect(await page.getByText('We hold your seat for 10 minutes.').count()).toBe(path === '/shop' ? 0 : 1)
     }
     await page.goto(`/robokids-payment?reference=${registrationId}`)
     expect(heldUntil).toBe('2025-09-20T17:36:00.000Z')
