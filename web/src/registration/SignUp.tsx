@@ -38,7 +38,7 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
         />
         {failed && (
           <Notice kind="error" title="We could not load the dates and the price." live>
-            <p>What you type here is kept.</p>
+            <p>What you type here is saved.</p>
             <Button
               variant="secondary"
               onClick={() => void classes.refetch()}

@@ -83,7 +83,7 @@ const notKeptReason = (
 
 const otherDatesStep = (siteUrl: string): Pick<MailContent, 'step'> => ({
   step: {
-    text: ['Another date may work for you. These dates still have open seats:'],
+    text: ['Another date may work for you. See which ones still have open seats:'],
     label: 'Choose another date',
     url: `${siteUrl}/membership/register`,
   },

@@ -41,7 +41,7 @@ export function registeredTwice({ children }: RegistrationFacts): string {
 }
 
 export const otherDatesStep = (siteUrl: string): Content['step'] => ({
-  text: ['Another date may work for you. These dates still have open seats:'],
+  text: ['Another date may work for you. See which ones still have open seats:'],
   label: 'See the class dates',
   url: `${siteUrl}/robokidslanding`,
 })
