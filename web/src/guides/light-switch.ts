@@ -222,7 +222,7 @@ export const lightSwitch: Content = {
               help: 'The button may be turned by a quarter. Take it out, turn it, and press it in over the gap again.',
             },
             {
-              symptom: 'It flickers by itself',
+              symptom: 'It flickers on its own',
               help: [
                 'Pin 2 is floating. Check the 10 kΩ resistor and the black wire at ',
                 { code: 'a19' },

@@ -28,7 +28,7 @@ function countOutcome({ metrics: { registry } }: Context<Config>, outcome: 'sent
 
 function dailyLimitExceeded(context: Context<Config>): IdentityError {
   countOutcome(context, 'refused')
-  const message = 'We can’t send any more text messages today. Please use another method, or try again tomorrow.'
+  const message = 'We can’t send more text messages today. Please use another method, or try again tomorrow.'
   return new IdentityError('LimitExceededException', message)
 }
 

@@ -188,7 +188,7 @@ describe('all text messages together', () => {
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
       expect(answers.find(({ status }) => status !== 200)?.body).toEqual({
         __type: 'LimitExceededException',
-        message: 'We can’t send any more text messages today. Please use another method, or try again tomorrow.',
+        message: 'We can’t send more text messages today. Please use another method, or try again tomorrow.',
       })
       expect(await metrics(strict)).toEqual({ sent: 3, refused: 2 })
       expect((await verify(strict, tokens[0] ?? '', newAddress(), 'email')).status).toBe(200)
