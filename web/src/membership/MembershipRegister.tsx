@@ -480,7 +480,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
         <PayBar
           total={
             <>
-              <span>Due next</span>
+              <span>Due today</span>
               <strong>{planInShort(values.plan, amountOf(values.plan, prices.data))}</strong>
             </>
           }
