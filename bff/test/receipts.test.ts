@@ -131,7 +131,9 @@ describe('GET /api/registrations/:reference/receipt.pdf', () => {
     expect(text).toContain(
       'Receipt number RK-000123 Refunded $50.00 Refunded $50.00 Refund on its way $25.00 Extra payment, refunded $800.00 Disputed $675.00, your bank is reviewing it Waiver signed',
     )
-    expect(text).toMatch(/ Until your bank has decided, nothing is signed or shipped\. Your seat is kept meanwhile\.$/)
+    expect(text).toMatch(
+      / Nothing can be signed or shipped until your bank decides\. We’re keeping your seat until then\.$/,
+    )
 
     enrollment.answer(json({ ...registration, status: 'cancelled' }))
     billing.answer(json({ ...paid, refunds: [back(80_000, 'requested', 'failed')] }))

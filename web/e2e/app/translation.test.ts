@@ -46,9 +46,9 @@ describe('a page that the browser translates', () => {
       ],
     })
     await says(page, 'Total for 2 children')
-    await says(page, /Ivo is older and welcome/)
+    await says(page, /Ivo is older but still welcome/)
     await page.getByLabel("Child's age").first().fill('5')
-    await says(page, /Ivo is younger and welcome all the same; sitting together/)
+    await says(page, /Ivo is younger but still welcome; it helps to sit together/)
     await page.getByLabel("Child's first name").first().fill('Iva')
     await says(page, /Iva is younger/)
     await chooseDate(page, '2025-10-05')

@@ -391,8 +391,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
       {
         name: 'too many seats that are held and not paid',
         open: async (page) => {
-          const words =
-            '10 seats are held for your family already and not paid yet. Please pay for what you want to keep.'
+          const words = '10 seats are held for your family but not paid yet. Please pay for the seats you want to keep.'
           site.api.on('POST /api/registrations', () => refusal('too_many_unpaid', words))
           await page.goto('/robokidspage1')
           await fillSignUp(page)

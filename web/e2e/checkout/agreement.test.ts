@@ -398,7 +398,7 @@ describe('a purchase that is paid already', () => {
   it('is linked when the child was registered by another form, too', async () => {
     const page = await site.open()
     site.api.tell(sampleView({ registrationId: standing, status: 'confirmed' }, { status: 'paid', url: null }))
-    const message = 'Ivo is registered for this class and date already.'
+    const message = 'Ivo is already registered for this class and date.'
     site.api.on('POST /api/registrations', () =>
       refusal('already_registered', message, [{ path: 'childName', message }], { reference: standing }),
     )
@@ -415,7 +415,7 @@ describe('a purchase that is paid already', () => {
     site.api.tell(sampleView({ status: 'expired' }, { status: 'expired', url: null }))
     site.api.tell(sampleView({ registrationId: standing, status: 'confirmed' }, { status: 'paid', url: null }))
     site.api.on('POST /api/registrations/:reference/checkout', () =>
-      refusal('already_registered', 'Ivo is registered for this class and date already.', undefined, {
+      refusal('already_registered', 'Ivo is already registered for this class and date.', undefined, {
         reference: standing,
       }),
     )

@@ -70,7 +70,7 @@ describe('a payment that the bank wants confirmed', () => {
     })
     const told = section(page, 'Your membership')
     await told.getByText('Your bank needs you to confirm the payment of $7.00.').waitFor()
-    await told.getByText('We try again on December 1, 2026.').waitFor()
+    await told.getByText('We’ll try again on December 1, 2026.').waitFor()
     expect(await told.getByRole('button', { name: 'Update card' }).count()).toBe(2)
     await told.getByRole('button', { name: 'Confirm the payment' }).click()
     await page.waitForURL('**/card-page')

@@ -236,7 +236,7 @@ describe('the profile', () => {
     const formerEmail = 'maren.holt@example.com'
     await openProfile(page, { email: 'maren@example.org', emailVerified: false, formerEmail })
     await page
-      .getByText('Until you enter its code, you log in with maren.holt@example.com, and our mails go there.')
+      .getByText('Until you enter its code, you log in with maren.holt@example.com, and we email you there.')
       .waitFor()
     await page.getByText('Not verified yet').waitFor()
     // Password managers store a password with the email that it belongs to.
@@ -316,7 +316,7 @@ describe('the profile', () => {
     await openProfile(page, { mfa: { enabled: ['TOTP', 'EMAIL'], preferred: 'TOTP' }, phoneNumberVerified: true })
     await press(page, 'Turn on (Text message)')
     await eventually(() => bodiesOf('POST', /mfa$/).length).toBe(1)
-    await press(page, 'Ask first (Email)')
+    await press(page, 'Use first (Email)')
     await eventually(() => bodiesOf('POST', /mfa$/).length).toBe(2)
     await press(page, 'Turn off (Authenticator app)')
     await eventually(() => bodiesOf('POST', /mfa$/)).toEqual([

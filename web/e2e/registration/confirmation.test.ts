@@ -47,9 +47,7 @@ describe('the confirmation page', () => {
         'The kit comes',
         'The first class',
       ])
-      await next
-        .getByText('We ship it to San Mateo, CA, so that it is with you before Friday, October 3, 2025.')
-        .waitFor()
+      await next.getByText('We ship it to San Mateo, CA, so that it arrives before Friday, October 3, 2025.').waitFor()
       await next.getByText('The program runs for 6 weeks.').waitFor()
       await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
       await page.waitForURL(`**/robokids/waiver?reference=${reference}`)

@@ -427,7 +427,7 @@ describe('the sign-up form', () => {
 
   it('says that a child is registered already, beside the child', async () => {
     const page = await site.open()
-    const message = 'Ivo is registered for this class and date already. The confirmation is in your email.'
+    const message = 'Ivo is already registered for this class and date. The confirmation is in your email.'
     site.api.on('POST /api/registrations', () =>
       refusal('already_registered', message, [{ path: 'childName', message }]),
     )
@@ -496,7 +496,7 @@ describe('the sign-up form', () => {
     await openForm(page, '/robokidspage4')
     await fillSignUp(page, { children: [{ name: 'Ivo', age: '8' }] })
     expect(await page.getByText('We made this class for ages 11 to 16.').innerText()).toContain(
-      'Ivo is younger and welcome all the same',
+      'Ivo is younger but still welcome',
     )
     await submitButton(page).click()
     await page.waitForURL('**/card-page')

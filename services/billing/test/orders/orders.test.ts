@@ -500,7 +500,7 @@ describe('the refund of an order', () => {
     expect([refused.status, codeOf(refused), messageOf(refused)]).toEqual([
       409,
       'order_not_shippable',
-      'This order cannot be shipped: it is cancelled, and $300.00 of its refund did not reach the buyer: it is owed still.',
+      'This order cannot be shipped: it is canceled, and $300.00 of its refund did not reach the buyer and is still owed.',
     ])
     await fixture.refunded(orderId)
     expect(await order(orderId)).toMatchObject({ status: 'refunded', paymentState: 'refunded', owed: 0 })
