@@ -100,7 +100,7 @@ describe('a season of 160 seats and 40 for members, requested by somebody who do
     for (const answer of refused) {
       expect([answer.status, codeOf(answer)]).toEqual([429, 'too_many_unpaid'])
       expect((answer.body as { message: string }).message).toMatch(
-        /try again in (5|10) minutes, or from another network/,
+        /try again in (5|10) minutes, or use another network/,
       )
     }
   })

@@ -317,7 +317,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
           refusedFor('POST /api/membership/cancel', 'other_account', {})
           await page.getByRole('button', { name: 'Cancel membership' }).click()
           await page.getByRole('button', { name: 'Yes, cancel it' }).click()
-          await page.getByText('noor.lind@example.com is logged in now').waitFor()
+          await page.getByText('noor.lind@example.com is now logged in').waitFor()
         },
       },
       {
