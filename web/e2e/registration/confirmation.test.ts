@@ -44,7 +44,7 @@ describe('the confirmation page', () => {
       const next = page.getByRole('region', { name: 'What happens next' })
       expect(await next.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
         'Sign the waiver',
-        'The kit comes',
+        'The kit arrives',
         'The first class',
       ])
       await next.getByText('We ship it to San Mateo, CA, so that it arrives before Friday, October 3, 2025.').waitFor()

@@ -155,7 +155,7 @@ describe('the sign-up form', () => {
     expect(await chosenDate(page)).toBe('')
     await submitButton(page).click()
     expect(await errorOf(page, 'Start date')).toBe('This date is full. Choose another one.')
-    await page.getByRole('button', { name: 'Take Friday, October 3, 2025' }).click()
+    await page.getByRole('button', { name: 'Choose Friday, October 3, 2025' }).click()
     expect(await chosenDate(page)).toBe('2025-10-03')
     await page.goto('/robokidspage3?startDate=2024-10-06')
     await dateCards(page).getByText('Sunday, October 6, 2024 isn’t available.').waitFor()

@@ -154,7 +154,7 @@ describe('the shop', () => {
     const page = await context.newPage()
     await page.goto('/shop')
     await page.getByRole('button', { name: 'Notify me about the AI Teddy Bear Companion' }).click()
-    const dialog = page.getByRole('dialog', { name: 'News of the AI Teddy Bear Companion' })
+    const dialog = page.getByRole('dialog', { name: 'Alert for the AI Teddy Bear Companion' })
     await dialog.getByLabel('Email').fill('noa')
     await dialog.getByRole('button', { name: 'Notify me' }).click()
     await dialog.getByText('Enter an email address, like name@example.com.').first().waitFor()
