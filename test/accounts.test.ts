@@ -585,7 +585,7 @@ describe('Accounts', () => {
     older.userId = userId
     const refused = {
       status: 409,
-      body: { code: 'other_account', message: `You are logged in as ${otherEmail} now.` },
+      body: { code: 'other_account', message: `You are now logged in as ${otherEmail}.` },
     }
     const profile = async () => (await other.ask('GET', '/api/profile')).body
     const before = await profile()

@@ -247,7 +247,7 @@ describe('npm run admin -- refund', () => {
       const answer = await fetch(`${system.siteUrl}/api/registrations/${registrationId}/receipt.pdf`)
       const { text } = await readTaggedPdf(new Uint8Array(await answer.arrayBuffer()))
       expect(text).toMatch(
-        /Amount paid \$400\.00 Receipt number \S+ Refunded \$400\.00 This registration was cancelled\./,
+        /Amount paid \$400\.00 Receipt number \S+ Refunded \$400\.00 This registration was canceled\./,
       )
       return true
     })

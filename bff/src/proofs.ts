@@ -109,7 +109,7 @@ export function createProofs(
   }
 
   const reject = async (form: ProofForm, request: FastifyRequest): Promise<never> => {
-    const message = 'Your browser has to prove that it is nobody’s robot. Please reload the page and try again.'
+    const message = 'We couldn’t check that you’re not a robot. Please reload the page and try again.'
     throw new DomainError('proof_required', message, undefined, { challenge: await make(form, request) })
   }
 

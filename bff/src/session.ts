@@ -293,7 +293,7 @@ export function startSessions(
     async requireFresh(request, reply) {
       const signInSession = await sessions.require(request, reply)
       if (now() - signInSession.since > freshForMs) {
-        throw new DomainError('FreshSignInRequiredException', 'Please confirm that it is you.')
+        throw new DomainError('FreshSignInRequiredException', 'Please confirm that it’s you.')
       }
       return signInSession
     },

@@ -44,7 +44,7 @@ export const registrationRequestSchema = z.object({
   /** More children of the same family. Each takes a seat; either all of them get one or none. */
   siblings: z
     .array(childSchema, { error: 'Siblings must be a list.' })
-    .max(maxChildren - 1, { error: `One registration can hold at most ${maxChildren} children.` })
+    .max(maxChildren - 1, { error: `One registration can include at most ${maxChildren} children.` })
     .default([]),
   ...addressSchema.shape,
   startDate: field.plainDate,

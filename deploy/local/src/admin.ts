@@ -53,9 +53,10 @@ const usage = `npm run admin -- <command>
   dead-letters show <id>
   dead-letters replay <id>|all                            handle them again
 
-Each says first, on the error output, which system it is for. Without settings that is the one that npm start runs in this
-folder; another is told by ${owningServices.map(urlSetting).join(', ')}, SITE_URL and ADMIN_SECRET, for accounts
-by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well, for streams by NATS_URL and NATS_PASSWORD, the operator's. What changes something wants its name in SYSTEM_NAME.
+Each command first prints, on the error output, the system it acts on. Without settings, that is the one that npm start
+runs in this folder. To choose another, set ${owningServices.map(urlSetting).join(', ')}, SITE_URL and ADMIN_SECRET,
+for accounts IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well, and for streams NATS_URL and the operator's
+NATS_PASSWORD. Commands that change something also need the name of that system in SYSTEM_NAME.
 In docker-compose: docker-compose run --rm admin <command>`
 
 function print(value: unknown): void {
@@ -192,7 +193,7 @@ async function republishCommand(service: string | undefined, from: string | unde
   if (of === undefined) throw new OperatorError(`Which service of ${owningServices.join(', ')}?\n\n${usage}`)
   for (const time of [requiredArgument(from, 'time'), to])
     if (time !== undefined && !timestamp.safeParse(time).success)
-      throw new OperatorError(`A time is like 2026-11-28T17:00:00Z, not "${time}".`)
+      throw new OperatorError(`A time looks like 2026-11-28T17:00:00Z, not "${time}".`)
   await identify([of], { changes: true })
   print(await json(of, 'POST', '/admin/outbox/republish', { from, to }))
 }
@@ -416,7 +417,7 @@ const commands: Record<string, Command> = {
   }),
   'delete-account': accountCommand(async (accounts, name, adminTarget) => {
     await accounts.administer(adminTarget, 'AdminDeleteUser', { Username: name })
-    return `${name} is deleted permanently, and its owner is mailed.`
+    return `${name} is deleted permanently, and its owner is emailed.`
   }),
   'reset-mfa': accountCommand(async (accounts, name, adminTarget) => {
     const forgotten = await accounts.resetMfa(name, adminTarget)

@@ -107,7 +107,7 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
     await lockUnpaid(tx, applicant)
     const holds = await lockMemberHolds(tx, holder)
     if (attemptId !== undefined && (await tx.$count(memberSeats, eq(memberSeats.attemptId, attemptId))) > 0) {
-      throw new DomainError('already_member', 'This membership is paid already. Please log in to see it.')
+      throw new DomainError('already_member', 'This membership is already paid. Please log in to see it.')
     }
     const [found] = await tx.select({ id: classSessions.id }).from(classSessions).where(membersSessionOf(classDate))
     if (!found) throw classNotOffered('classDate')

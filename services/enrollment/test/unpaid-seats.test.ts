@@ -100,7 +100,7 @@ describe('a season of 160 seats and 40 for members, requested by somebody who do
     for (const answer of refused) {
       expect([answer.status, codeOf(answer)]).toEqual([429, 'too_many_unpaid'])
       expect((answer.body as { message: string }).message).toMatch(
-        /try again in (5|10) minutes, or from another network/,
+        /try again in (5|10) minutes, or use another network/,
       )
     }
   })
@@ -118,7 +118,7 @@ describe('a season of 160 seats and 40 for members, requested by somebody who do
       status: 429,
       body: {
         message:
-          '10 seats are held for your family already and not paid yet. Please pay for what you want to keep, or try again in 10 minutes: what is not paid is let go.',
+          '10 seats are held for your family but not paid yet. Please pay for the seats you want to keep, or try again in 10 minutes, once unpaid seats have been released.',
       },
     })
   })

@@ -62,7 +62,7 @@ function toStockAlert({ sku, productName, status }: StockAlertRow): StockAlert {
 
 function requireFound(row: StockAlertRow | undefined): StockAlert {
   if (row) return toStockAlert(row)
-  throw new DomainError('notice_not_found', 'We have no such request. It may have been removed already.')
+  throw new DomainError('notice_not_found', 'We can’t find this request. It may already have been removed.')
 }
 
 /** @throws DomainError `notice_not_found`, as the two below. */

@@ -79,7 +79,7 @@ async function applyLocked(
   }
 }
 
-const paidWithOther = 'This cart was paid already, with another order. The second payment goes back in full.'
+const paidWithOther = 'This cart was already paid with another order. We’re refunding the second payment in full.'
 
 function ids(attempt: Attempt) {
   return { attemptId: attempt.id, purchaseId: attempt.purchaseId }
@@ -164,7 +164,7 @@ async function recordPayment(
   await enqueueRefund(tx, context, row, outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch')
   if (attempt.status === 'paid') return
   if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: other === undefined ? null : paidWithOther })
-  else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')
+  else await fail(tx, attempt, 'The amount paid didn’t match the price. We’re refunding it in full.')
 }
 
 /** Closes the other checkouts of a purchase that has just been paid, so that it is not paid twice. */

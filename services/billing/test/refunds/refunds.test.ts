@@ -129,7 +129,7 @@ describe('POST /refunds', () => {
     const answers = await Promise.all([fixture.refund(facts.registrationId), fixture.refund(facts.registrationId)])
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
     const refused = answers.find(({ status }) => status === 409)!
-    expect(messageOf(refused)).toBe('Nothing is left to refund: all of the $400.00 went back already.')
+    expect(messageOf(refused)).toBe('Nothing is left to refund: all of the $400.00 has been refunded.')
     expect((await madeOf(facts.registrationId)).map(({ amount }) => amount)).toEqual([40_000])
   })
 
