@@ -36,7 +36,7 @@ export const bff: Service<Config> = {
   async routes(http, context) {
     const services = connectServices(context.config)
     http.addHook('onClose', () => services.close())
-    await registerRequestGuards(http, context.config)
+    await registerRequestGuards(http, context)
     await http.register(async (scope) => webhookRoute(scope, context, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)

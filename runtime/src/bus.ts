@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { CloudEvent } from '@robokids/contracts/event'
 import { streams } from '@robokids/contracts/events'
 import {
@@ -11,6 +12,7 @@ import {
   StorageType,
   type ConsumerMessages,
   type JsMsg,
+  type KV,
   type NatsConnection,
 } from 'nats'
 import type { Logger } from './telemetry.ts'
@@ -76,6 +78,20 @@ export interface Bus {
   epoch(): number
   /** Calls `onEvent` with new events, without any delivery guarantee: for a page that also polls. */
   watch(subjects: string[], onEvent: (event: CloudEvent) => void): void
+  /**
+   * Tells the other processes of this service something, without any delivery guarantee, and nothing while the broker is away.
+   * @param topic letters, digits and dashes
+   */
+  tellCopies(topic: string, message: unknown): void
+  /** Calls `onMessage` with what the other processes of this service tell. */
+  hearCopies(topic: string, onMessage: (message: unknown) => void): void
+  /**
+   * Claims a key for the first caller of all processes of this service.
+   * @param bucket where the broker keeps the keys, each for `forMs`. Letters, digits and dashes, like the key.
+   * @returns false if it was claimed before.
+   * @throws if the broker does not respond.
+   */
+  claim(bucket: string, key: string, forMs: number): Promise<boolean>
   connected(): boolean
   close(): Promise<void>
 }
@@ -116,6 +132,10 @@ const eventFaults = new Set<string>([
 const noResponders: string = ErrorCode.NoResponders
 /** JSStreamMessageExceedsMaximumErr */
 const exceedsMaximum = 10_054
+/** JSStreamWrongLastSequenceErrF */
+const keyExists = 10_071
+/** How long a request waits for a claim: a thousand times as long as it takes. */
+const claimTimeoutMs = 1_000
 
 export interface BusOptions {
   url: string
@@ -152,6 +172,25 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   }
   await ensure()
   const jetstream = connection.jetstream({ timeout: 2_000 })
+  /** Tells its own messages apart. */
+  const processId = randomUUID()
+  const copiesSubject = (topic: string) => `copies.${options.name}.${topic}`
+
+  const buckets = new Map<string, Promise<KV>>()
+  /** Creates the bucket if the broker does not have it. */
+  function openBucket(bucket: string, forMs: number): Promise<KV> {
+    const known = buckets.get(bucket)
+    if (known) return known
+    const views = connection.jetstream({ timeout: claimTimeoutMs }).views
+    const opening = views.kv(`${options.name}-${bucket}`, {
+      ttl: forMs,
+      history: 1,
+      storage: StorageType.File,
+      replicas: options.replicas,
+    })
+    buckets.set(bucket, opening)
+    return opening
+  }
 
   let isConnected = true
   let epoch = 1
@@ -287,6 +326,37 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
             }
           },
         })
+      }
+    },
+    tellCopies(topic, message) {
+      // Otherwise the client would keep it until the broker is back.
+      if (!isConnected || connection.isClosed()) return
+      connection.publish(copiesSubject(topic), JSON.stringify({ from: processId, message }))
+    },
+    hearCopies(topic, onMessage) {
+      connection.subscribe(copiesSubject(topic), {
+        callback(error, told) {
+          if (error) return
+          try {
+            const { from, message } = JSON.parse(told.string()) as { from?: unknown; message?: unknown }
+            if (from !== processId) onMessage(message)
+          } catch (cause) {
+            log.debug({ err: cause, topic }, 'what another process told could not be used')
+          }
+        },
+      })
+    },
+    async claim(bucket, key, forMs) {
+      if (!isConnected) throw new Error('the broker is away')
+      try {
+        const keys = await openBucket(bucket, forMs)
+        await keys.create(key, '')
+        return true
+      } catch (error) {
+        if (error instanceof NatsError && error.api_error?.err_code === keyExists) return false
+        // The broker may have lost the bucket.
+        buckets.delete(bucket)
+        throw error
       }
     },
     async hasDurable(durable, stream) {
