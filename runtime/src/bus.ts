@@ -330,7 +330,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     },
     tellCopies(topic, message) {
       // Otherwise the client would keep it until the broker is back.
-      if (!isConnected || connection.isClosed()) return
+      if (!isConnected || connection.isClosed() || connection.isDraining()) return
       connection.publish(copiesSubject(topic), JSON.stringify({ from: processId, message }))
     },
     hearCopies(topic, onMessage) {

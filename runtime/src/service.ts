@@ -153,17 +153,19 @@ export async function startService<Config>(
     )
     const sweepJob: Job<Config> = { name: 'sweep', everyMs: 3_600_000, run: (_, signal) => sweep(db, signal) }
     for (const job of [sweepJob, ...(service.jobs ?? [])]) {
+      const runOnce = async (...ends: AbortSignal[]) => {
+        const overdue = new AbortController()
+        const timer = setTimeout(() => {
+          log.warn({ job: job.name }, 'job takes too long and is aborted')
+          overdue.abort()
+        }, job.limitMs ?? jobLimitMs)
+        const signal = AbortSignal.any([...ends, stop.signal, overdue.signal])
+        await inTrace(undefined, undefined, () => job.run(context, signal)).finally(() => clearTimeout(timer))
+        metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
+      }
       const run = async () => {
-        await locks.withLock(`job:${job.name}`, async (lost) => {
-          const overdue = new AbortController()
-          const timer = setTimeout(() => {
-            log.warn({ job: job.name }, 'job takes too long and is aborted')
-            overdue.abort()
-          }, job.limitMs ?? jobLimitMs)
-          const signal = AbortSignal.any([lost, stop.signal, overdue.signal])
-          await inTrace(undefined, undefined, () => job.run(context, signal)).finally(() => clearTimeout(timer))
-          metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
-        })
+        if (job.inAllProcesses) await runOnce()
+        else await locks.withLock(`job:${job.name}`, runOnce)
         return false
       }
       const failed = (error: unknown) => {
