@@ -83,7 +83,9 @@ async function startCopy(): Promise<void> {
   copies.push(spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit'] }))
   await eventually(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok, 60_000)
   // Events before its first start are not mailed.
-  await eventually(() => sql`select from handlers where handler = 'notifications__registration-confirmed'`.then(([row]) => row))
+  await eventually(() =>
+    sql`select from handlers where handler = 'notifications__registration-confirmed'`.then(([row]) => row),
+  )
 }
 
 async function stopCopies(): Promise<void> {
@@ -136,7 +138,7 @@ async function sendAll(): Promise<number> {
 
 try {
   printSurroundings('nats-server and PostgreSQL of this machine')
-  for (const number of process.env.ONE ? [1] : values.kill ? [2] : [1, 2]) {
+  for (const number of values.kill ? [2] : [1, 2]) {
     const rates: number[] = []
     for (let round = 0; round <= rounds; round += 1) {
       while (copies.length < number) await startCopy()

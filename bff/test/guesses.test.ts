@@ -69,8 +69,7 @@ describe.each(targets)('the admin secret of %s', (_name, start, path) => {
   it('cannot be guessed at one copy after another: a network is blocked at all of them', async () => {
     const urls = [(await start()).url, (await start()).url]
     const attackers = urls.map((url) => from(url, '198.51.100.6'))
-    for (let n = 0; n < 10; n += 1)
-      expect((await attackers[n % 2]?.(path, guess(`wrong-${n}`)))?.status).toBe(401)
+    for (let n = 0; n < 10; n += 1) expect((await attackers[n % 2]?.(path, guess(`wrong-${n}`)))?.status).toBe(401)
     for (const attacker of attackers)
       await eventually(async () => (await attacker(path, guess('local-admin'))).status === 429)
     for (const url of urls) expect((await from(url, '203.0.113.6')(path, guess('local-admin'))).status).toBe(200)

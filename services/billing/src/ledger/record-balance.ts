@@ -69,9 +69,7 @@ export async function recordBalance(context: BillingContext, signal: AbortSignal
   const isOverlapDue = now - ((await positionOf(overlapCursorName)) ?? 0) >= overlapEverySeconds
   const cursor = await positionOf(cursorName)
   const since =
-    cursor === undefined
-      ? await ledgerStart(context)
-      : cursor - (isOverlapDue ? overlapSeconds : shortOverlapSeconds)
+    cursor === undefined ? await ledgerStart(context) : cursor - (isOverlapDue ? overlapSeconds : shortOverlapSeconds)
   if (since === undefined) return
   for await (const { transactions } of listBalance(context, since, signal))
     await insertTransactions(context, transactions)

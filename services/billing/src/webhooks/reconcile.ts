@@ -84,13 +84,13 @@ async function sweepAttempts(context: BillingContext, signal: AbortSignal, kind:
     signal,
     unsettled,
     async ({ id, checkoutSessionId }) => {
+      // Before the fetch, so that a buyer who returns meanwhile is not answered with its older result.
+      await checked(id)
       if (checkoutSessionId !== null) await fulfilCheckoutSession(context, kind, checkoutSessionId)
       else await openCheckoutSession(context, kind, id)
-      await checked(id)
     },
     async ({ id }, error) => {
       log.warn({ err: error, attemptId: id }, 'a checkout could not be reconciled yet')
-      await checked(id)
     },
     concurrency,
   )
