@@ -113,7 +113,7 @@ describe('Freshness of pages and API', () => {
     }
   })
 
-  it('An open page of one BFF shows the payment that another BFF was told of', async () => {
+  it('An open page of one BFF shows the payment whose webhook went to another BFF', async () => {
     const { registrationId, checkoutUrl } = await system.register({ email: `${randomUUIDv7()}@example.com` })
     const [told, open] = [system.siteUrl, bffUrls.find((url) => url !== system.siteUrl)]
     const stream = await fetch(`${open}/api/registrations/${registrationId}/events`)

@@ -85,7 +85,7 @@ export class References {
 
   /** Marks a reference as known, because a visitor has just received it. */
   remember(id: string): void {
-    // Once: an open page asks again and again, and the other BFFs are told each time.
+    // Once: an open page asks again and again, and each count is sent to the other BFFs.
     if (this.#known.of(id) === 0) this.#known.add(id, knownForMs)
   }
 }

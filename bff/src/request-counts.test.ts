@@ -4,7 +4,7 @@ import { RequestCounts } from './request-counts.ts'
 
 /** A process without others. */
 const context = {
-  bus: { tellCopies: () => {}, hearCopies: () => {} },
+  bus: { notifyCopies: () => {}, watchCopies: () => {} },
   config: { ADMIN_SECRET: 'a-secret-of-the-tests' },
 } as unknown as Pick<Context<unknown>, 'bus' | 'config'>
 

@@ -26,7 +26,7 @@ const checkedForMs = 60_000
 /** How long a purchase waits for a session check. */
 const checkTimeoutMs = 2_000
 
-/** What one BFF tells the others after sessions have been ended: of an account, or of any. */
+/** The message to the other BFFs after sessions have been ended: those of an account, or of any. */
 const sessionsEnded = 'sessions-ended'
 const sessionsEndedSchema = z.object({ userId: z.string().optional() })
 
@@ -244,7 +244,7 @@ export function startSessions(
       if (userId === undefined || check.userId === userId) checks.delete(id)
     }
   }
-  bus.hearCopies(sessionsEnded, (message) => forgetHere(sessionsEndedSchema.parse(message).userId))
+  bus.watchCopies(sessionsEnded, (message) => forgetHere(sessionsEndedSchema.parse(message).userId))
 
   const owners = new WeakMap<FastifyRequest, Promise<Owner>>()
   const anonymous: Owner = { ownerId: null, verifiedEmail: null, isConfirmed: true, isOver: false }
@@ -326,7 +326,7 @@ export function startSessions(
 
     forget(userId) {
       forgetHere(userId)
-      bus.tellCopies(sessionsEnded, userId === undefined ? {} : { userId })
+      bus.notifyCopies(sessionsEnded, userId === undefined ? {} : { userId })
     },
 
     async addressesOf({ accessToken }, request, reply) {

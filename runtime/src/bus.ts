@@ -79,12 +79,12 @@ export interface Bus {
   /** Calls `onEvent` with new events, without any delivery guarantee: for a page that also polls. */
   watch(subjects: string[], onEvent: (event: CloudEvent) => void): void
   /**
-   * Tells the other processes of this service something, without any delivery guarantee, and nothing while the broker is away.
+   * Sends a message to the other processes of this service, without any delivery guarantee, and none while the broker is away.
    * @param topic letters, digits and dashes
    */
-  tellCopies(topic: string, message: unknown): void
-  /** Calls `onMessage` with what the other processes of this service tell. */
-  hearCopies(topic: string, onMessage: (message: unknown) => void): void
+  notifyCopies(topic: string, message: unknown): void
+  /** Calls `onMessage` with the messages of the other processes of this service. */
+  watchCopies(topic: string, onMessage: (message: unknown) => void): void
   /**
    * Claims a key for the first caller of all processes of this service.
    * @param bucket where the broker keeps the keys, each for `forMs`. Letters, digits and dashes, like the key.
@@ -174,7 +174,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   }
   if (options.ensureStreams ?? true) await ensure()
   const jetstream = connection.jetstream({ timeout: 2_000 })
-  /** Tells its own messages apart. */
+  /** Distinguishes its own messages. */
   const processId = randomUUID()
   const copiesSubject = (topic: string) => `copies.${options.name}.${topic}`
 
@@ -330,20 +330,20 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
         })
       }
     },
-    tellCopies(topic, message) {
+    notifyCopies(topic, message) {
       // Otherwise the client would keep it until the broker is back.
       if (!isConnected || connection.isClosed() || connection.isDraining()) return
       connection.publish(copiesSubject(topic), JSON.stringify({ from: processId, message }))
     },
-    hearCopies(topic, onMessage) {
+    watchCopies(topic, onMessage) {
       connection.subscribe(copiesSubject(topic), {
-        callback(error, told) {
+        callback(error, notice) {
           if (error) return
           try {
-            const { from, message } = JSON.parse(told.string()) as { from?: unknown; message?: unknown }
+            const { from, message } = JSON.parse(notice.string()) as { from?: unknown; message?: unknown }
             if (from !== processId) onMessage(message)
           } catch (cause) {
-            log.debug({ err: cause, topic }, 'what another process told could not be used')
+            log.debug({ err: cause, topic }, 'a notice of another process could not be used')
           }
         },
       })

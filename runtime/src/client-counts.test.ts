@@ -8,12 +8,12 @@ function copies(number: number, secrets: string[] = []) {
   const counts = Array.from({ length: number }, (_, copy) => {
     listeners[copy] = []
     const bus = {
-      tellCopies(_topic: string, message: unknown) {
+      notifyCopies(_topic: string, message: unknown) {
         if (broker.isAway) return
         broker.told.push(message)
         for (const [other, heard] of listeners.entries()) if (other !== copy) for (const hear of heard) hear(message)
       },
-      hearCopies: (_topic: string, hear: (message: unknown) => void) => void listeners[copy]?.push(hear),
+      watchCopies: (_topic: string, hear: (message: unknown) => void) => void listeners[copy]?.push(hear),
     }
     const config = { ADMIN_SECRET: secrets[copy] ?? 'the secret of all' }
     return new ClientCounts('tests', { bus, config } as unknown as ConstructorParameters<typeof ClientCounts>[1])

@@ -4,15 +4,15 @@ import type { Context } from './service.ts'
 
 /** With 10,000 clients in a window, one in 700 shares both of its slots with others. */
 const slots = 2 ** 18
-/** How often a process tells the others what it has counted; the first count after a pause is told at once. */
-const tellEveryMs = 20
+/** How often a process sends the others what it has counted; the first count after a pause is sent at once. */
+const shareEveryMs = 20
 /** Counts of a window that ends sooner than this are not taken over: they could arrive in the next one. */
 const windowTailMs = 100
-/** A flood of clients is told in several messages. */
-const maxToldAtOnce = 5_000
+/** A flood of clients is sent in several messages. */
+const maxSharedAtOnce = 5_000
 
-/** What one process tells the others: the rest of its window, and by how much each client's count has risen. */
-const toldSchema = z.object({
+/** What one process sends the others: the rest of its window, and by how much each client's count has risen. */
+const sharedSchema = z.object({
   msLeft: z.number().positive(),
   counts: z.record(z.string().regex(/^[0-9a-f]{16}$/), z.int().positive()),
 })
@@ -23,7 +23,7 @@ const toldSchema = z.object({
  * separately); this one never evicts. It is a count-min sketch: a keyed hash chooses two slots per client, and the smaller of
  * their counts is the client's. It is never too low, and too high only if other clients share both slots.
  *
- * Each process counts by itself and tells the others, so that no request waits. Between two processes a count is late by about
+ * Each process counts by itself and notifies the others, so that no request waits. Between two processes a count is late by about
  * 20 ms, and while the broker is away each has its own: docs/adr/0040-copies-share-what-they-know.md.
  */
 export class ClientCounts {
@@ -33,18 +33,18 @@ export class ClientCounts {
    * keeps the clients' addresses off the broker.
    */
   readonly #key: Buffer
-  readonly #tell: (told: z.infer<typeof toldSchema>) => void
-  readonly #untold = new Map<string, number>()
+  readonly #share: (counted: z.infer<typeof sharedSchema>) => void
+  readonly #unshared = new Map<string, number>()
   #windowEnds = -Infinity
-  #toldAt = -Infinity
-  #telling: NodeJS.Timeout | undefined
+  #sharedAt = -Infinity
+  #sharing: NodeJS.Timeout | undefined
 
   /** @param name which counts these are, among those of the service: `mails`. Letters, digits and dashes. */
   constructor(name: string, { bus, config }: Pick<Context<unknown>, 'bus' | 'config'>) {
     this.#key = createHmac('sha256', config.ADMIN_SECRET).update('client counts').digest()
     const topic = `counts-${name}`
-    this.#tell = (told) => bus.tellCopies(topic, told)
-    bus.hearCopies(topic, (told) => this.#takeOver(told))
+    this.#share = (counted) => bus.notifyCopies(topic, counted)
+    bus.watchCopies(topic, (counted) => this.#takeOver(counted))
   }
 
   /** Counts an event. @returns the client's count in this window, and the milliseconds left in the window. */
@@ -53,9 +53,9 @@ export class ClientCounts {
     if (now >= this.#windowEnds) this.#begin(now + windowMs)
     const digest = this.#digestOf(client)
     const count = this.#raise(digest, 1)
-    this.#untold.set(digest, (this.#untold.get(digest) ?? 0) + 1)
-    if (this.#untold.size >= maxToldAtOnce) this.#tellAll()
-    else this.#telling ??= setTimeout(() => this.#tellAll(), Math.max(0, this.#toldAt + tellEveryMs - now)).unref()
+    this.#unshared.set(digest, (this.#unshared.get(digest) ?? 0) + 1)
+    if (this.#unshared.size >= maxSharedAtOnce) this.#shareAll()
+    else this.#sharing ??= setTimeout(() => this.#shareAll(), Math.max(0, this.#sharedAt + shareEveryMs - now)).unref()
     return { count, msLeft: Math.ceil(this.#windowEnds - now) }
   }
 
@@ -66,29 +66,29 @@ export class ClientCounts {
 
   #begin(windowEnds: number): void {
     this.#counts.fill(0)
-    this.#untold.clear()
+    this.#unshared.clear()
     this.#windowEnds = windowEnds
   }
 
-  #tellAll(): void {
-    clearTimeout(this.#telling)
-    this.#telling = undefined
+  #shareAll(): void {
+    clearTimeout(this.#sharing)
+    this.#sharing = undefined
     const now = performance.now()
-    this.#toldAt = now
+    this.#sharedAt = now
     const msLeft = this.#windowEnds - now
-    if (msLeft > 0 && this.#untold.size > 0) this.#tell({ msLeft, counts: Object.fromEntries(this.#untold) })
-    this.#untold.clear()
+    if (msLeft > 0 && this.#unshared.size > 0) this.#share({ msLeft, counts: Object.fromEntries(this.#unshared) })
+    this.#unshared.clear()
   }
 
   /** The window that ends first is that of all: otherwise a client could use each window of each process. */
   #takeOver(message: unknown): void {
-    const told = toldSchema.safeParse(message)
-    if (!told.success || told.data.msLeft < windowTailMs) return
+    const shared = sharedSchema.safeParse(message)
+    if (!shared.success || shared.data.msLeft < windowTailMs) return
     const now = performance.now()
-    const windowEnds = now + told.data.msLeft
+    const windowEnds = now + shared.data.msLeft
     if (now >= this.#windowEnds) this.#begin(windowEnds)
     else this.#windowEnds = Math.min(this.#windowEnds, windowEnds)
-    for (const [digest, by] of Object.entries(told.data.counts)) this.#raise(digest, by)
+    for (const [digest, by] of Object.entries(shared.data.counts)) this.#raise(digest, by)
   }
 
   #raise(digest: string, by: number): number {

@@ -99,17 +99,15 @@ describe('reminders of members', () => {
     ])
     const ids = Array.from({ length: 1_200 }, () => randomUUIDv7())
     await context.db.insert(membershipAttempts).values(ids.map((id) => ({ ...attempt!, id, emailKey: id })))
-    await context.db
-      .insert(memberships)
-      .values(
-        ids.map((id) => ({
-          ...membership!,
-          attemptId: id,
-          emailKey: id,
-          stripeSubscriptionId: `sub_${id}`,
-          activatedAt,
-        })),
-      )
+    await context.db.insert(memberships).values(
+      ids.map((id) => ({
+        ...membership!,
+        attemptId: id,
+        emailKey: id,
+        stripeSubscriptionId: `sub_${id}`,
+        activatedAt,
+      })),
+    )
     const bad = ids[600]!
     await context.db.execute(sql`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`)
