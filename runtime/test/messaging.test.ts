@@ -205,6 +205,32 @@ describe('a broker that is killed', () => {
   })
 })
 
+describe('the copies of a process', () => {
+  it('hear each other and claim a key once, also after the broker has lost its data', async () => {
+    const other = await bed.start(tally, { DATABASE_URL: service.databaseUrl })
+    const buses = [service.context.bus, other.context.bus] as const
+    const heard: unknown[][] = [[], []]
+    for (const [copy, bus] of buses.entries()) bus.watchCopies('news', (message) => heard[copy]?.push(message))
+    const claims = (key: string) => Promise.all(buses.map((bus) => bus.claim('keys', key, 60_000)))
+    await eventually(() => {
+      buses[0].notifyCopies('news', { from: 'the first' })
+      return heard[1]?.length
+    })
+    expect(heard[1]?.[0]).toEqual({ from: 'the first' })
+    expect(heard[0]).toEqual([])
+    expect((await claims('a')).toSorted()).toEqual([false, true])
+    expect(await claims('a')).toEqual([false, false])
+
+    await bed.nats.kill()
+    await eventually(() => buses.every((bus) => !bus.connected()))
+    await expect(claims('a')).rejects.toThrow('the broker is away')
+    await bed.nats.restartEmpty()
+    await eventually(() => claims(randomUUIDv7()))
+    expect((await claims('b')).toSorted()).toEqual([false, true])
+    await other.stop()
+  })
+})
+
 describe('a job', () => {
   it('runs when a committed transaction wakes it', async () => {
     await eventually(() => jobRuns >= 1)
