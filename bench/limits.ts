@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { startNats } from '@robokids/local/nats'
 import { startPostgres } from '@robokids/local/postgres'
 import { freePort } from '@robokids/local/processes'
-import { connectBus } from '@robokids/runtime/bus'
 import { ClientCounts } from '@robokids/runtime/client-counts'
-import { createLogger } from '@robokids/runtime/telemetry'
+import { localNatsPassword } from '@robokids/runtime/config'
+import { operatorUser } from '@robokids/runtime/streams'
+import { connectAsOperator } from '@robokids/test/operator-bus'
 import { connect as connectNats, NatsError, type KV } from 'nats'
 import postgres from 'postgres'
 import { closedLoop, figuresOf, printSurroundings, steadily, type Figures } from './measure.ts'
@@ -16,15 +17,13 @@ const newFolder = () => mkdtemp(join(tmpdir(), 'robokids-bench-'))
 const folders = [await newFolder(), await newFolder()] as const
 const database = await startPostgres({ dataDir: folders[0], port: await freePort() })
 const nats = await startNats({ dataDir: folders[1], port: await freePort() })
-const log = createLogger('bench', 'silent')
-const copy = () => connectBus({ url: nats.url, replicas: 1, name: 'bench', ackWaitMs: 30_000, log })
-const buses = [await copy(), await copy()] as const
+const buses = [await connectAsOperator(nats, 'bench'), await connectAsOperator(nats, 'bench')] as const
 const context = (bus: (typeof buses)[number]) =>
   ({ bus, config: { ADMIN_SECRET: 'a-secret-of-the-bench' } }) as ConstructorParameters<typeof ClientCounts>[1]
 const [own, other] = [new ClientCounts('bench', context(buses[0])), new ClientCounts('bench', context(buses[1]))]
 const sql = postgres(database.url, { max: 10, onnotice: () => {} })
 await sql`create table limits (key text primary key, count integer not null)`
-const connection = await connectNats({ servers: nats.url })
+const connection = await connectNats({ servers: nats.url, user: operatorUser, pass: localNatsPassword })
 const keys = await connection.jetstream().views.kv('bench', { ttl: 600_000 })
 const hourMs = 3_600_000
 
@@ -67,7 +66,12 @@ const ways: [string, () => Promise<Figures>][] = [
   ['PostgreSQL, one client', () => closedLoop(10, 1_000, () => countInTable('client'))],
   [
     'a proof claimed',
-    () => closedLoop(10, 5_000, async () => void (await buses[0].claim('proofs', crypto.randomUUID(), hourMs))),
+    () =>
+      closedLoop(
+        10,
+        5_000,
+        async () => void (await buses[0].claim({ name: 'proofs', forMs: hourMs }, crypto.randomUUID())),
+      ),
   ],
   ['known to the other copy, 5/s', () => delays(5, 50)],
   ['known to the other copy, 500/s', () => delays(500, 2_000)],

@@ -10,11 +10,10 @@ import { registrationConfirmed } from '@robokids/contracts/enrollment'
 import { startNats } from '@robokids/local/nats'
 import { startPostgres } from '@robokids/local/postgres'
 import { freePort } from '@robokids/local/processes'
-import { connectBus } from '@robokids/runtime/bus'
 import { newEvent } from '@robokids/runtime/outbox'
 import { localSealingKeys } from '@robokids/runtime/seal'
-import { createLogger } from '@robokids/runtime/telemetry'
 import { eventually } from '@robokids/test/bed'
+import { connectAsOperator } from '@robokids/test/operator-bus'
 import postgres from 'postgres'
 import { SMTPServer } from 'smtp-server'
 import { confirmed, registration } from '../services/notifications/test/events.ts'
@@ -58,8 +57,7 @@ const folders = [await newFolder(), await newFolder()] as const
 // Durable, as in production.
 const database = await startPostgres({ dataDir: folders[0], port: await freePort() })
 const nats = await startNats({ dataDir: folders[1], port: await freePort() })
-const log = createLogger('bench', 'silent')
-const bus = await connectBus({ url: nats.url, replicas: 1, name: 'bench', ackWaitMs: 30_000, log })
+const bus = await connectAsOperator(nats, 'bench')
 const admin = postgres(database.url, { max: 1, onnotice: () => {} })
 await admin.unsafe('create database notifications')
 const url = `${database.url}/notifications`

@@ -17,11 +17,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { Cached } from './cached.ts'
 import { isOwnAddress, type Sessions } from './session.ts'
-import { SpentProofs } from './spent-proofs.ts'
+import { proofLifetimeMs as lifetimeMs, SpentProofs } from './spent-proofs.ts'
 import type { Services } from './upstream.ts'
-
-/** Long enough to fill in a form with an interruption; after that, the browser silently solves another challenge. */
-const lifetimeMs = 20 * 60_000
 
 /** How long a challenge is accepted even if demand has risen. */
 const freshMs = 60_000
@@ -69,7 +66,7 @@ export function createProofs(
     hmacSignatureSecret: `challenge ${config.PROOF_SECRET}`,
     hmacKeySignatureSecret: `key ${config.PROOF_SECRET}`,
   }
-  const spent = new SpentProofs(context, lifetimeMs)
+  const spent = new SpentProofs(context)
   const counts = new ClientCounts('proofs', context)
 
   function requestLevel(who: string, max: number): number {

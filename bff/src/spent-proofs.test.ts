@@ -8,7 +8,7 @@ function startBffs() {
   const broker = { isAway: false }
   const lines: unknown[] = []
   const bus = {
-    async claim(_bucket: string, key: string) {
+    async claim(_claims: object, key: string) {
       if (broker.isAway) throw new Error('the broker is away')
       if (claimed.has(key)) return false
       claimed.add(key)
@@ -16,7 +16,7 @@ function startBffs() {
     },
   }
   const log = { warn: (...line: unknown[]) => void lines.push(line) }
-  const start = () => new SpentProofs({ bus, log } as unknown as Pick<Context<unknown>, 'bus' | 'log'>, 60_000)
+  const start = () => new SpentProofs({ bus, log } as unknown as Pick<Context<unknown>, 'bus' | 'log'>)
   return { one: start(), other: start(), broker, lines }
 }
 const soon = () => Date.now() + 60_000

@@ -1,18 +1,20 @@
 import { MinuteLog } from '@robokids/runtime/minute-log'
 import type { Context } from '@robokids/runtime/service'
+import type { Claims } from '@robokids/runtime/streams'
+
+/** How long a proof is valid: long enough to fill in a form with an interruption. */
+export const proofLifetimeMs = 20 * 60_000
+export const spentProofs: Claims = { name: 'spent-proofs', forMs: proofLifetimeMs }
 
 /** Remembers the spent proofs of all BFFs, so that none is accepted twice. */
 export class SpentProofs {
   readonly #bus: Pick<Context<unknown>['bus'], 'claim'>
-  readonly #lifetimeMs: number
   readonly #failures: MinuteLog
   /** Those that this BFF has accepted, in order of expiry, because all have the same lifetime. */
   readonly #own = new Map<string, number>()
 
-  /** @param lifetimeMs how long a proof is valid. */
-  constructor({ bus, log }: Pick<Context<unknown>, 'bus' | 'log'>, lifetimeMs: number) {
+  constructor({ bus, log }: Pick<Context<unknown>, 'bus' | 'log'>) {
     this.#bus = bus
-    this.#lifetimeMs = lifetimeMs
     this.#failures = new MinuteLog(log, 'spent proofs are known to this process alone: the broker does not respond')
   }
 
@@ -26,7 +28,7 @@ export class SpentProofs {
   async spend(proof: string, until: number): Promise<boolean> {
     if (!this.#spendHere(proof, until)) return false
     try {
-      return await this.#bus.claim('spent-proofs', proof, this.#lifetimeMs)
+      return await this.#bus.claim(spentProofs, proof)
     } catch (error) {
       this.#failures.record({ err: error })
       return true

@@ -59,15 +59,15 @@ export function systemRoute<Config>(http: Http, context: Context<Config>): void 
 
 /**
  * Adds the routes that `npm run admin` calls on a service with a database: `GET /admin/dead-letters?all=true`,
- * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish`, `POST /admin/streams/prune`
- * and `POST /admin/reseal`. All require the admin secret.
+ * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish` and
+ * `POST /admin/reseal`. All require the admin secret.
  */
 export function operatorRoutes<Config>(
   http: Http,
   { consumers, sealed }: { consumers: Consumer<Config>[]; sealed: SealedColumn<Config>[] },
   context: Context<Config>,
 ): void {
-  const { db, bus } = context
+  const { db } = context
   const onRequest = requireAdmin(context)
   http.get(
     '/admin/dead-letters',
@@ -106,11 +106,6 @@ export function operatorRoutes<Config>(
       },
     },
     async (request) => ({ events: await republish(db, request.body) }),
-  )
-  http.post(
-    '/admin/streams/prune',
-    { onRequest, schema: { response: { 200: z.object({ removed: z.array(z.string()) }) } } },
-    async () => ({ removed: await bus.pruneStreams() }),
   )
   http.post('/admin/reseal', { onRequest, schema: { response: { 200: resealedSchema } } }, async () =>
     reseal(db, sealed, context.config),

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { EventDefinition } from '@robokids/contracts/event'
 import type { RouteOptions } from 'fastify'
 import { operatorRoutes, systemRoute } from './admin.ts'
-import { connectBus, type Bus, type BusOptions } from './bus.ts'
+import { busOptions, connectBus, prepareStreams, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
 import { readConfig, readDatabaseConfig, type BaseConfig, type Environment, type Settings } from './config.ts'
 import { connect, type Connection, type Database } from './db.ts'
@@ -14,8 +15,10 @@ import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
 import { awaitPreparation, prepareDatabase } from './prepare-database.ts'
 import type { SealedColumn } from './reseal.ts'
+import type { Claims } from './streams.ts'
 import { sweep } from './sweep.ts'
-import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
+import { createLogger, createMetrics, type Logger, type Metrics } from './telemetry.ts'
+import { inTrace, type SpanRecorder } from './trace.ts'
 
 /** The context of use cases, routes, consumers and jobs. */
 export interface Context<Config> {
@@ -28,6 +31,8 @@ export interface Context<Config> {
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** Undefined if traces are not exported. */
+  recorder?: SpanRecorder | undefined
 }
 
 /** The definition of a service, or of the BFF. */
@@ -35,12 +40,18 @@ export interface Service<Config> {
   name: string
   /** Its own settings; the runtime adds the base settings. */
   config: Settings<Config>
+  /** Whether strangers call it: their requests do not continue a trace of theirs. */
+  isPublic?: boolean
   /** The folder of its SQL migrations; omitted by a process without a database. */
   migrations?: string
   /** Writes required rows after the migrations, under the same lock. Must be safe to run at every start. */
   seed?(db: Database, clock: Clock, config: Config): Promise<void>
   routes?(http: Http, context: Context<Config>): void | Promise<void>
   consumers?: Consumer<Config>[]
+  /** The events that it watches (`bus.watch`). */
+  watches?: readonly EventDefinition[]
+  /** The keys that its copies claim (`bus.claim`). */
+  claims?: readonly Claims[]
   /** The columns with sealed values, for `npm run admin -- reseal`. */
   sealed?: SealedColumn<Config>[]
   jobs?: Job<Config>[]
@@ -98,6 +109,20 @@ async function openDatabase<Config>(
   return { connection: connect(where, service.name, log), locks: openLocks(where, service.name, log) }
 }
 
+/** Returns the recorder of spans if a collector is configured; the SDK is not even loaded otherwise. */
+async function openRecorder(service: string, config: BaseConfig): Promise<SpanRecorder | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config
+  if (endpoint === undefined) return undefined
+  const { createSpanRecorder, exportTo } = await import('./span-recorder.ts')
+  return createSpanRecorder({
+    service,
+    system: config.SYSTEM_NAME,
+    exporter: exportTo(endpoint),
+    ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    delayMs: config.OTEL_BSP_SCHEDULE_DELAY,
+  })
+}
+
 /** Adds the routes that every process has, and those of a service. */
 export async function addRoutes<Config>(
   http: Http,
@@ -112,32 +137,24 @@ export async function addRoutes<Config>(
   await service.routes?.(http, context)
 }
 
-function busOptions(name: string, config: BaseConfig, log: Logger): BusOptions {
-  return {
-    url: config.NATS_URL,
-    replicas: config.NATS_REPLICAS,
-    ensureStreams: config.MIGRATE_ON_START,
-    name,
-    ackWaitMs: config.CONSUMER_ACK_WAIT_MS,
-    log,
-  }
-}
-
 /**
  * Prepares the database and the broker's streams for this version of a service, and starts nothing: the job before a roll-out.
  * Safe to run while processes of the previous version, or of this one, are running.
- * @throws ConfigError before anything is opened if a setting is wrong.
+ * @throws ConfigError before anything is changed if a setting is wrong.
  */
 export async function migrateService<Config>(service: Service<Config>, env: Environment): Promise<void> {
   const config = readConfig(service.config, env, { database: service.migrations !== undefined })
   const log = createLogger(service.name, config.LOG_LEVEL)
+  // First, so that wrong credentials end it before anything is changed.
+  await prepareStreams(busOptions(config, service.name, log))
   await prepare(service, config, env, new Clock(config.CLOCK_OFFSET), log)
-  const bus = await connectBus({ ...busOptions(service.name, config, log), ensureStreams: true })
-  await bus.close()
   log.info('prepared for this version')
 }
 
-/** Starts a service in this process. @throws ConfigError before anything is opened if a setting is wrong. */
+/**
+ * Starts a service in this process. It waits for its database, but not for the broker.
+ * @throws ConfigError before anything is opened if a setting is wrong, or if the broker refuses its user
+ */
 export async function startService<Config>(
   service: Service<Config>,
   env: Environment,
@@ -146,9 +163,14 @@ export async function startService<Config>(
   const log = createLogger(service.name, config.LOG_LEVEL)
   const metrics = createMetrics()
   const clock = new Clock(config.CLOCK_OFFSET)
+  const recorder = await openRecorder(service.name, config)
 
-  const database = await openDatabase(service, config, env, clock, log)
-  const bus = await connectBus(busOptions(service.name, config, log))
+  // First, so that wrong credentials end the start before anything is opened.
+  const bus = await connectBus(busOptions(config, service.name, log))
+  const database = await openDatabase(service, config, env, clock, log).catch(async (error: unknown) => {
+    await settlesWithin(1_000, bus.close())
+    throw error
+  })
   const context: Context<Config> = {
     name: service.name,
     config,
@@ -157,10 +179,11 @@ export async function startService<Config>(
     clock,
     log,
     metrics,
+    recorder,
   }
 
   let stopping = false
-  const http = createHttp(config, log, metrics, () => stopping)
+  const http = createHttp(config, log, metrics, { stopping: () => stopping, recorder, isPublic: service.isPublic })
   await addRoutes(http, service, context, { database: database?.locks, stopping: () => stopping })
   await http.listen({ host: config.HOST, port: config.PORT })
   const { port } = http.server.address() as AddressInfo
@@ -172,10 +195,13 @@ export async function startService<Config>(
     const { db } = connection
     const options = { delaysMs: config.CONSUMER_RETRY_DELAYS, metrics, log }
     const relay = createRelay(service.name, db, bus, options)
+    connection.measure(metrics)
     const relayOnce = async () => {
+      if (!bus.connected()) return false
       let more = false
       await locks.withLock('outbox', async (lost) => {
-        more = (await relay.publishPending()) && !lost.aborted
+        const publishing = { name: 'publish events', recorder, isLoop: true }
+        more = (await inTrace(publishing, () => relay.publishPending())) && !lost.aborted
       })
       return more
     }
@@ -183,28 +209,39 @@ export async function startService<Config>(
       'outbox',
       startLoop(relayEveryMs, relayOnce, (error) => log.warn({ err: error }, 'outbox could not be published yet')),
     )
-    const sweepJob: Job<Config> = { name: 'sweep', everyMs: 3_600_000, run: (_, signal) => sweep(db, signal) }
+    const sweepJob: Job<Config> = {
+      name: 'sweep',
+      everyMs: 3_600_000,
+      run: (_, signal) => sweep(db, config.NATS_STREAM_DAYS, signal),
+    }
     for (const job of [sweepJob, ...(service.jobs ?? [])]) {
+      const everyMs = typeof job.everyMs === 'number' ? job.everyMs : job.everyMs(config)
+      const { name } = job
+      metrics.jobInterval.set({ name }, everyMs / 1000)
       const runOnce = async (...ends: AbortSignal[]) => {
         const overdue = new AbortController()
         const timer = setTimeout(() => {
-          log.warn({ job: job.name }, 'job takes too long and is aborted')
+          log.warn({ job: name }, 'job takes too long and is aborted')
           overdue.abort()
         }, job.limitMs ?? jobLimitMs)
         const signal = AbortSignal.any([...ends, stop.signal, overdue.signal])
-        await inTrace(undefined, undefined, () => job.run(context, signal)).finally(() => clearTimeout(timer))
-        metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
+        const measured = metrics.jobDuration.startTimer({ name })
+        await inTrace({ name: `job ${name}`, recorder, isLoop: true }, () => job.run(context, signal)).finally(() => {
+          clearTimeout(timer)
+          measured()
+        })
+        metrics.jobRuns.inc({ name, outcome: 'done' })
+        metrics.jobLastSuccess.setToCurrentTime({ name })
       }
       const run = async () => {
         if (job.inAllProcesses) await runOnce()
-        else await locks.withLock(`job:${job.name}`, runOnce)
+        else await locks.withLock(`job:${name}`, runOnce)
         return false
       }
       const failed = (error: unknown) => {
-        metrics.jobRuns.inc({ job: job.name, outcome: 'failed' })
+        metrics.jobRuns.inc({ name: job.name, outcome: 'failed' })
         log.error({ err: error, job: job.name }, 'job failed and will run again')
       }
-      const everyMs = typeof job.everyMs === 'number' ? job.everyMs : job.everyMs(config)
       loops.set(job.name, startLoop(everyMs, run, failed))
     }
     await connection.listen((name) => {
@@ -212,7 +249,7 @@ export async function startService<Config>(
       else loops.get(name)?.wake()
     })
   }
-  const consumers = await startConsumers(service.consumers ?? [], bus, context)
+  const consumers = startConsumers(service.consumers ?? [], bus, context)
   log.info({ port }, 'ready')
 
   let stopped: Promise<void> | undefined
@@ -243,7 +280,11 @@ export async function startService<Config>(
         outbox?.wake()
         await settlesWithin(Math.min(remainingMs(), 1_000), outbox?.stop())
         await settlesWithin(1_000, bus.close())
-        await Promise.all([database?.locks.close(), database?.connection.close()])
+        await Promise.all([
+          database?.locks.close(),
+          database?.connection.close(),
+          settlesWithin(1_000, recorder?.close()),
+        ])
         log.info('stopped')
       })()
       return stopped

@@ -1,9 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm'
-import { streamDays } from './bus.ts'
 import type { Database } from './db.ts'
 
 /** How long the runtime's tables keep completed rows, which contain families' data and would grow forever. */
-const retention: { table: SQL; timestamp: SQL; days: number }[] = [
+const retention = (streamDays: number): { table: SQL; timestamp: SQL; days: number }[] => [
   // As long as the broker stores events, so that lost ones can be published again.
   { table: sql`outbox`, timestamp: sql`published_at`, days: streamDays },
   // Longer than an event can be redelivered.
@@ -15,9 +14,12 @@ const retention: { table: SQL; timestamp: SQL; days: number }[] = [
 
 const batchSize = 5_000
 
-/** Deletes rows after their retention, in batches to keep locks short. */
-export async function sweep(db: Database, signal: AbortSignal): Promise<void> {
-  for (const { table, timestamp, days } of retention) {
+/**
+ * Deletes rows after their retention, in batches to keep locks short.
+ * @param streamDays how long the broker keeps events
+ */
+export async function sweep(db: Database, streamDays: number, signal: AbortSignal): Promise<void> {
+  for (const { table, timestamp, days } of retention(streamDays)) {
     for (let deleted = batchSize; deleted === batchSize && !signal.aborted;) {
       const { rowCount } = await db.execute(sql`
         delete from ${table} where ctid = any(array(

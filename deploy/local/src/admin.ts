@@ -45,15 +45,17 @@ const usage = `npm run admin -- <command>
                                                           that the broker refuses
   republish <service> <from> [to]                         republish its events of that time, refused ones too:
                                                           republish billing 2026-11-28T17:00:00Z
-  prune-streams                                           remove subjects from the broker that this version does not
-                                                          know, once no process of a newer version runs
+  streams                                                 the broker's streams, and how they differ from the settings
+                                                          and the events of this version
+  streams apply                                           remove these differences, once no process of a newer version
+                                                          runs: with lower limits, the broker deletes events
   dead-letters [--all]                                    list events that could not be handled, of all services
   dead-letters show <id>
   dead-letters replay <id>|all                            handle them again
 
 Each says first, on the error output, which system it is for. Without settings that is the one that npm start runs in this
 folder; another is told by ${owningServices.map(urlSetting).join(', ')}, SITE_URL and ADMIN_SECRET, for accounts
-by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well. What changes something wants its name in SYSTEM_NAME.
+by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well, for streams by NATS_URL and NATS_PASSWORD, the operator's. What changes something wants its name in SYSTEM_NAME.
 In docker-compose: docker-compose run --rm admin <command>`
 
 function print(value: unknown): void {
@@ -119,6 +121,16 @@ async function deadLetterCommand(action: string | undefined, id: string | undefi
       print(`${letter.id} replayed by ${letter.handler}`)
     }
   }
+}
+
+/** Shows the broker's streams, or changes them. */
+async function streamsCommand(action: string | undefined): Promise<void> {
+  if (action !== undefined && action !== 'apply') throw new OperatorError(usage)
+  await identify(['enrollment'], { changes: action === 'apply' })
+  const { changeStreams, readStreams } = await import('./operated-broker.ts')
+  if (action === undefined) return print(await readStreams())
+  const changed = await changeStreams()
+  print(changed.length === 0 ? 'Nothing differs.' : changed.map((change) => `Changed: ${change}`).join('\n'))
 }
 
 const outboxSchema = z.object({
@@ -389,11 +401,6 @@ const commands: Record<string, Command> = {
       print(await json('billing', 'POST', '/admin/products', product))
     },
   },
-  'prune-streams': {
-    of: 'enrollment',
-    changes: true,
-    run: async () => print(await json('enrollment', 'POST', '/admin/streams/prune')),
-  },
   account: accountCommand((accounts, name, adminTarget) => accounts.readAccount(name, adminTarget), { changes: false }),
   'sign-out': accountCommand(async (accounts, name, adminTarget) => {
     const forgotten = await accounts.signOutEverywhere(name, adminTarget)
@@ -432,7 +439,7 @@ const accepted: Record<string, { words: number; options?: string[] }> = {
   orders: { words: 0, options: ['status'] },
   'ship-order': { words: 2 },
   product: { words: 2 },
-  'prune-streams': { words: 0 },
+  streams: { words: 1 },
   account: { words: 1 },
   'sign-out': { words: 1 },
   'disable-account': { words: 1 },
@@ -481,6 +488,7 @@ async function main(): Promise<void> {
   )
   if (name === 'waiting') return waitingCommand()
   if (name === 'reseal') return resealCommand()
+  if (name === 'streams') return streamsCommand(args[0])
   if (name === 'republish') return republishCommand(args[0], args[1], args[2])
   if (name === 'dead-letters') return deadLetterCommand(args[0], args[1], values.all)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
