@@ -14,15 +14,17 @@ afterAll(async () => {
 })
 
 describe('a client that has used up its limit', () => {
-  it.each(['/api/profile', '/api/membership', '/api/getAllRegistrations'])(
-    'gets 429 before any access check, at %s',
-    async (path) => {
-      const { url } = await startBff(bed, { RATE_LIMIT_READS: '3' })
-      const statuses = []
-      for (let n = 0; n < 4; n += 1) statuses.push((await fetch(url + path)).status)
-      expect(statuses).toEqual([401, 401, 401, 429])
-    },
-  )
+  it.each([
+    ['/api/profile', '192.0.2.1'],
+    ['/api/membership', '192.0.2.2'],
+    ['/api/getAllRegistrations', '192.0.2.3'],
+  ])('gets 429 before any access check, at %s', async (path, address) => {
+    const { url } = await startBff(bed, { RATE_LIMIT_READS: '3', TRUST_PROXY: '127.0.0.1' })
+    const statuses = []
+    for (let n = 0; n < 4; n += 1)
+      statuses.push((await fetch(url + path, { headers: { 'x-forwarded-for': address } })).status)
+    expect(statuses).toEqual([401, 401, 401, 429])
+  })
 
   async function requestAs(address: string, url: string): Promise<number> {
     // Fails validation, without calling a service.

@@ -7,6 +7,7 @@ import { newEvent, publish } from '@robokids/runtime/outbox'
 import { migrateService, type Service } from '@robokids/runtime/service'
 import { wakeJob } from '@robokids/runtime/db'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { connectAsOperator } from '@robokids/test/operator-bus'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -215,8 +216,8 @@ describe('a broker that is killed', () => {
 
 describe('the copies of a process', () => {
   it('hear each other and claim a key once, also after the broker has lost its data', async () => {
-    const other = await bed.start(tally, { DATABASE_URL: service.databaseUrl })
-    const buses = [service.context.bus, other.context.bus] as const
+    const connectCopy = () => connectAsOperator(bed.nats, 'copied')
+    const buses = [await connectCopy(), await connectCopy()] as const
     const heard: unknown[][] = [[], []]
     for (const [copy, bus] of buses.entries()) bus.watchCopies('news', (message) => heard[copy]?.push(message))
     const claims = (key: string) => Promise.all(buses.map((bus) => bus.claim({ name: 'keys', forMs: 60_000 }, key)))
@@ -235,7 +236,7 @@ describe('the copies of a process', () => {
     await bed.nats.restartEmpty()
     await eventually(() => claims(randomUUIDv7()))
     expect((await claims('b')).toSorted()).toEqual([false, true])
-    await other.stop()
+    for (const bus of buses) await bus.close()
   })
 })
 
