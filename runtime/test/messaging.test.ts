@@ -227,7 +227,7 @@ describe('the copies of a process', () => {
     })
     expect(heard[1]?.[0]).toEqual({ from: 'the first' })
     expect(heard[0]).toEqual([])
-    expect((await claims('a')).toSorted()).toEqual([false, true])
+    expect(new Set(await claims('a'))).toEqual(new Set([false, true]))
     expect(await claims('a')).toEqual([false, false])
 
     await bed.nats.kill()
@@ -235,7 +235,7 @@ describe('the copies of a process', () => {
     await expect(claims('a')).rejects.toThrow('The broker is away.')
     await bed.nats.restartEmpty()
     await eventually(() => claims(randomUUIDv7()))
-    expect((await claims('b')).toSorted()).toEqual([false, true])
+    expect(new Set(await claims('b'))).toEqual(new Set([false, true]))
     for (const bus of buses) await bus.close()
   })
 })
