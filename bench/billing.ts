@@ -37,7 +37,7 @@ async function reconcilePayments(system: System): Promise<number> {
   await control(system, '/faults', {
     kind: 'delay',
     path: '/v1/*',
-    times: 1_000_000,
+    times: 10_000,
     when: 'before',
     delayMs: providerMs,
   })
