@@ -38,10 +38,11 @@ function isNotFound(error: unknown): error is DomainError {
  */
 export class References {
   readonly #limit: GuessLimit
-  readonly #known = new ClientCounts()
+  readonly #known: ClientCounts
 
   constructor(context: Context<Config>) {
     this.#limit = new GuessLimit(context, limits)
+    this.#known = new ClientCounts('known-references', context)
   }
 
   /**
@@ -84,6 +85,7 @@ export class References {
 
   /** Marks a reference as known, because a visitor has just received it. */
   remember(id: string): void {
-    this.#known.add(id, knownForMs)
+    // Once: an open page asks again and again, and each count is sent to the other BFFs.
+    if (this.#known.of(id) === 0) this.#known.add(id, knownForMs)
   }
 }

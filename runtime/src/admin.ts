@@ -14,7 +14,7 @@ import { isSameSecret } from './same-secret.ts'
 import type { Context } from './service.ts'
 
 /** The parts of a context that the access checks need. */
-type Process = Pick<Context<unknown>, 'config' | 'log' | 'metrics'>
+type Process = Pick<Context<unknown>, 'bus' | 'config' | 'log' | 'metrics'>
 
 /** One hook per process, so that all of its routes share a guess limit. */
 const adminHooks = new WeakMap<Process['metrics'], onRequestHookHandler>()

@@ -6,8 +6,10 @@ export interface Job<Config> {
   everyMs: number | ((config: Context<Config>['config']) => number)
   /** How long a run may take before its signal aborts; default: ten minutes. */
   limitMs?: number
+  /** Whether all processes may run it at the same time, because each takes other rows; default: one at a time. */
+  inAllProcesses?: boolean
   /**
-   * Runs in one process at a time. Must be safe to kill at any point and to run again.
+   * Runs in one process at a time, unless `inAllProcesses`. Must be safe to kill at any point and to run again.
    * @param signal aborts when the process stops, when another process may have taken over the job, or when the run takes too
    * long: the job must end before its next piece of work.
    */

@@ -15,6 +15,7 @@ import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
 import { awaitPreparation, prepareDatabase } from './prepare-database.ts'
 import type { SealedColumn } from './reseal.ts'
+import type { Claims } from './streams.ts'
 import { sweep } from './sweep.ts'
 import { createLogger, createMetrics, type Logger, type Metrics } from './telemetry.ts'
 import { inTrace, type SpanRecorder } from './trace.ts'
@@ -49,6 +50,8 @@ export interface Service<Config> {
   consumers?: Consumer<Config>[]
   /** The events that it watches (`bus.watch`). */
   watches?: readonly EventDefinition[]
+  /** The keys that its copies claim (`bus.claim`). */
+  claims?: readonly Claims[]
   /** The columns with sealed values, for `npm run admin -- reseal`. */
   sealed?: SealedColumn<Config>[]
   jobs?: Job<Config>[]
@@ -213,24 +216,26 @@ export async function startService<Config>(
     }
     for (const job of [sweepJob, ...(service.jobs ?? [])]) {
       const everyMs = typeof job.everyMs === 'number' ? job.everyMs : job.everyMs(config)
-      metrics.jobInterval.set({ name: job.name }, everyMs / 1000)
-      const run = async () => {
-        await locks.withLock(`job:${job.name}`, async (lost) => {
-          const overdue = new AbortController()
-          const timer = setTimeout(() => {
-            log.warn({ job: job.name }, 'job takes too long and is aborted')
-            overdue.abort()
-          }, job.limitMs ?? jobLimitMs)
-          const signal = AbortSignal.any([lost, stop.signal, overdue.signal])
-          const name = job.name
-          const measured = metrics.jobDuration.startTimer({ name })
-          await inTrace({ name: `job ${name}`, recorder, isLoop: true }, () => job.run(context, signal)).finally(() => {
-            clearTimeout(timer)
-            measured()
-          })
-          metrics.jobRuns.inc({ name, outcome: 'done' })
-          metrics.jobLastSuccess.setToCurrentTime({ name })
+      const { name } = job
+      metrics.jobInterval.set({ name }, everyMs / 1000)
+      const runOnce = async (...ends: AbortSignal[]) => {
+        const overdue = new AbortController()
+        const timer = setTimeout(() => {
+          log.warn({ job: name }, 'job takes too long and is aborted')
+          overdue.abort()
+        }, job.limitMs ?? jobLimitMs)
+        const signal = AbortSignal.any([...ends, stop.signal, overdue.signal])
+        const measured = metrics.jobDuration.startTimer({ name })
+        await inTrace({ name: `job ${name}`, recorder, isLoop: true }, () => job.run(context, signal)).finally(() => {
+          clearTimeout(timer)
+          measured()
         })
+        metrics.jobRuns.inc({ name, outcome: 'done' })
+        metrics.jobLastSuccess.setToCurrentTime({ name })
+      }
+      const run = async () => {
+        if (job.inAllProcesses) await runOnce()
+        else await locks.withLock(`job:${name}`, runOnce)
         return false
       }
       const failed = (error: unknown) => {

@@ -34,8 +34,8 @@ export const notifications: Service<Config> = {
     },
   ],
   jobs: [
-    { name: jobNames.EMAIL, everyMs: 1_000, run: sendMails },
-    { name: jobNames.SMS, everyMs: 1_000, run: sendTexts },
+    { name: jobNames.EMAIL, everyMs: 1_000, inAllProcesses: true, run: sendMails },
+    { name: jobNames.SMS, everyMs: 1_000, inAllProcesses: true, run: sendTexts },
     { name: 'enqueue-stock-alerts', everyMs: 10_000, run: enqueueStockAlerts },
     { name: 'forget-mails', everyMs: 3_600_000, run: forgetMails },
     { name: 'forget-stock-alerts', everyMs: 3_600_000, run: forgetStockAlerts },

@@ -32,7 +32,8 @@ import { adminHeaders, startNotifications, type NotificationsFixture } from './f
 // These tests stop the mail server and advance the clock, so they have their own fixture and run one after the other.
 let fixture: NotificationsFixture
 beforeAll(async () => {
-  fixture = await startNotifications()
+  // No attempt fails because the machine is slow.
+  fixture = await startNotifications({ SMTP_TIMEOUT_MS: '20000' })
 })
 afterAll(() => fixture.close())
 
