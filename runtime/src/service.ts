@@ -92,10 +92,13 @@ export async function addRoutes<Config>(
   context: Context<Config>,
   health: Parameters<typeof healthRoutes>[2],
 ): Promise<void> {
-  const { consumers = [], sealed = [] } = service
+  const { consumers = [], sealed = [], jobs = [] } = service
   healthRoutes(http, context, health)
   systemRoute(http, context)
-  if (service.migrations !== undefined) operatorRoutes(http, { consumers, sealed }, context)
+  if (service.migrations !== undefined) {
+    const names = ['outbox', 'sweep', ...jobs.map(({ name }) => name)]
+    operatorRoutes(http, { consumers, sealed, jobs: names }, context)
+  }
   await service.routes?.(http, context)
 }
 
