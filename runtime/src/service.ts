@@ -14,7 +14,7 @@ import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
 import { prepareDatabase } from './prepare-database.ts'
 import type { SealedColumn } from './reseal.ts'
-import { sweep } from './sweep.ts'
+import { runtimeTables, sweep, type TableLives } from './sweep.ts'
 import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
 
 /** The context of use cases, routes, consumers and jobs. */
@@ -44,6 +44,8 @@ export interface Service<Config> {
   /** The columns with sealed values, for `npm run admin -- reseal`. */
   sealed?: SealedColumn<Config>[]
   jobs?: Job<Config>[]
+  /** How long the rows of its tables are kept: each of them has an entry. */
+  tables?: TableLives
 }
 
 export interface RunningService<Config> {
@@ -154,7 +156,11 @@ export async function startService<Config>(
       'outbox',
       startLoop(relayEveryMs, relayOnce, (error) => log.warn({ err: error }, 'outbox could not be published yet')),
     )
-    const sweepJob: Job<Config> = { name: 'sweep', everyMs: 3_600_000, run: (_, signal) => sweep(db, signal) }
+    const sweepJob: Job<Config> = {
+      name: 'sweep',
+      everyMs: 3_600_000,
+      run: (_, signal) => sweep(db, { ...runtimeTables, ...service.tables }, clock, signal),
+    }
     for (const job of [sweepJob, ...(service.jobs ?? [])]) {
       const run = async () => {
         await locks.withLock(`job:${job.name}`, async (lost) => {

@@ -9,6 +9,7 @@ import { remindMembers } from './membership/remind-members.ts'
 import { routes } from './routes.ts'
 import { runRefunds } from './refunds/run-refunds.ts'
 import { seed } from './seed.ts'
+import { tables } from './tables.ts'
 
 export const billing: Service<BillingConfig> = {
   name: 'billing',
@@ -17,6 +18,7 @@ export const billing: Service<BillingConfig> = {
   seed,
   routes,
   consumers,
+  tables,
   jobs: [
     { name: 'close-checkouts', everyMs: 15_000, run: closeCheckouts },
     { name: 'end-memberships', everyMs: 5_000, run: endMemberships },

@@ -9,6 +9,7 @@ import { openSeason } from './open-season.ts'
 import { routes } from './routes.ts'
 import { seed } from './seed.ts'
 import { reportSmallClasses } from './report-small-classes.ts'
+import { tables } from './tables.ts'
 
 /** Classes, seats, registrations, waivers and kits. */
 export const enrollment: Service<Config> = {
@@ -18,6 +19,7 @@ export const enrollment: Service<Config> = {
   seed,
   routes,
   consumers,
+  tables,
   jobs: [
     { name: 'expire-holds', everyMs: 5_000, run: expireHolds },
     { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds },
