@@ -74,6 +74,8 @@ export interface Bus {
   pruneStreams(): Promise<string[]>
   /** Returns the number of times the connection was established. After a change, the state of the broker may be different. */
   epoch(): number
+  /** Calls `listener` whenever the connection was established again. */
+  onReconnect(listener: () => void): void
   /** Calls `onEvent` with new events, without any delivery guarantee: for a page that also polls. */
   watch(subjects: string[], onEvent: (event: CloudEvent) => void): void
   connected(): boolean
@@ -157,6 +159,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   let epoch = 1
   /** Pull requests are lost when the connection is: after a reconnect, each loop has to send a new one. */
   const pulls = new Set<ConsumerMessages>()
+  const reconnected: (() => void)[] = []
   void (async () => {
     for await (const status of connection.status()) {
       if (status.type === Events.Disconnect) isConnected = false
@@ -165,6 +168,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       epoch += 1
       log.info('reconnected to the broker')
       for (const pull of pulls) pull.stop()
+      for (const listener of reconnected) listener()
     }
   })()
 
@@ -317,6 +321,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     },
     connected: () => isConnected && !connection.isClosed(),
     epoch: () => epoch,
+    onReconnect: (listener) => void reconnected.push(listener),
     async close() {
       await connection.drain().catch(() => connection.close())
     },

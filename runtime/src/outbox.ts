@@ -7,6 +7,7 @@ import { bigint, integer, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-
 import type { Bus } from './bus.ts'
 import { wakeJob, type Database, type Queryable, type Transaction } from './db.ts'
 import { DomainError } from './errors.ts'
+import { idleMs } from './jobs.ts'
 import { currentTraceparent, type Logger, type Metrics } from './telemetry.ts'
 
 /** The events published by a service's transactions. They stay here as long as the broker stores them. */
@@ -86,6 +87,8 @@ export interface Relay {
    * @returns whether more events may be pending.
    */
   publishPending(): Promise<boolean>
+  /** Returns how long to sleep if none is pending now: until the next retry, at least `everyMs`. New events wake the relay. */
+  sleepMs(everyMs: number): Promise<number>
 }
 
 /**
@@ -161,6 +164,12 @@ export function createRelay(
       if (brokerError) throw brokerError
       return rows.length === batchSize
     },
+    async sleepMs(everyMs) {
+      const { rows } = await db.execute<{ ms: number | null }>(sql`
+        select extract(epoch from min(coalesce(retry_at, now())) - now())::float8 * 1000 as ms from ${outbox} where ${isPending}`)
+      const ms = rows[0]?.ms ?? idleMs
+      return Math.min(Math.max(ms, everyMs), idleMs)
+    },
   }
 }
 
@@ -214,6 +223,7 @@ export async function republish(
   const isInRange = and(gte(happened, sql`${from.toString()}`), to && lt(happened, sql`${to.toString()}`))
   if (dryRun) return db.$count(outbox, isInRange)
   const rows = await db.update(outbox).set(publishAgain).where(isInRange).returning({ id: outbox.id })
+  await wakeJob(db, 'outbox')
   return rows.length
 }
 

@@ -9,7 +9,7 @@ import { connect, type Connection, type Database } from './db.ts'
 import { healthRoutes } from './health.ts'
 import { createHttp, type Http } from './http.ts'
 import { startConsumers, type Consumer } from './inbox.ts'
-import { startLoop, type Job, type Loop } from './jobs.ts'
+import { sleepUntil, startLoop, type Job, type Loop } from './jobs.ts'
 import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
 import { prepareDatabase } from './prepare-database.ts'
@@ -60,6 +60,7 @@ export interface RunningService<Config> {
   stop(): Promise<void>
 }
 
+/** How often the outbox is published while the broker is away, an event is retried, or another process publishes it. */
 const relayEveryMs = 1_000
 const jobLimitMs = 600_000
 /** How long a stop waits for running work. The whole stop fits into the ten seconds that containers are given. */
@@ -146,11 +147,12 @@ export async function startService<Config>(
     const options = { delaysMs: config.CONSUMER_RETRY_DELAYS, metrics, log }
     const relay = createRelay(service.name, db, bus, options)
     const relayOnce = async () => {
-      let more = false
+      let next: boolean | number = false
       await locks.withLock('outbox', async (lost) => {
-        more = (await relay.publishPending()) && !lost.aborted
+        const more = await relay.publishPending()
+        next = more ? !lost.aborted : await relay.sleepMs(relayEveryMs)
       })
-      return more
+      return next
     }
     loops.set(
       'outbox',
@@ -162,7 +164,9 @@ export async function startService<Config>(
       run: (_, signal) => sweep(db, { ...runtimeTables, ...service.tables }, clock, signal),
     }
     for (const job of [sweepJob, ...(service.jobs ?? [])]) {
+      const everyMs = typeof job.everyMs === 'number' ? job.everyMs : job.everyMs(config)
       const run = async () => {
+        let next: boolean | number = false
         await locks.withLock(`job:${job.name}`, async (lost) => {
           const overdue = new AbortController()
           const timer = setTimeout(() => {
@@ -172,16 +176,18 @@ export async function startService<Config>(
           const signal = AbortSignal.any([lost, stop.signal, overdue.signal])
           await inTrace(undefined, undefined, () => job.run(context, signal)).finally(() => clearTimeout(timer))
           metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
+          if (job.nextDue) next = sleepUntil(await job.nextDue(context), everyMs, clock)
         })
-        return false
+        return next
       }
       const failed = (error: unknown) => {
         metrics.jobRuns.inc({ job: job.name, outcome: 'failed' })
         log.error({ err: error, job: job.name }, 'job failed and will run again')
       }
-      const everyMs = typeof job.everyMs === 'number' ? job.everyMs : job.everyMs(config)
       loops.set(job.name, startLoop(everyMs, run, failed))
     }
+    // The broker may have lost events.
+    bus.onReconnect(() => loops.get('outbox')?.wake())
     await connection.listen((name) => {
       if (name === undefined) for (const loop of loops.values()) loop.wake()
       else loops.get(name)?.wake()

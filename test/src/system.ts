@@ -32,7 +32,7 @@ import { eventually } from './bed.ts'
 import { browserCookie } from './browser.ts'
 import { migratedDatabase } from './databases.ts'
 import './global-setup.ts'
-import { testNats } from './infrastructure.ts'
+import { testNats, type TestServer } from './infrastructure.ts'
 import { sampleFamily } from './samples.ts'
 
 /** A service process, which can be killed like a crash. */
@@ -64,7 +64,7 @@ export interface System {
   simulator: Simulator
   /** The simulator's state, read-only. */
   provider: Store
-  nats: LocalServer
+  nats: TestServer
   mailbox: LocalServer
   /** The mailbox's SMTP port. */
   smtpPort: number
@@ -74,6 +74,8 @@ export interface System {
   another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
   /** A small connection pool to a service's database, to hold locks and inspect rows. */
   sql(service: OwningService): postgres.Sql
+  /** Closes these connections: the next use opens others. */
+  disconnect(): Promise<void>
   /** Sends a request, always from the same browser. */
   post(path: string, body: unknown, siteUrl?: string): Promise<{ status: number; body: unknown }>
   /** Registers a family: a new one per call, unless an id is given. */
@@ -225,6 +227,11 @@ export async function startSystem(
       const connection = postgres(databaseUrls[service], { max: 4, onnotice: () => {} })
       connections.set(service, connection)
       return connection
+    },
+    async disconnect() {
+      const open = [...connections.values()]
+      connections.clear()
+      await Promise.all(open.map((connection) => connection.end({ timeout: 1 })))
     },
     async post(path, body, site = siteUrl) {
       const init = { method: 'POST', headers: { ...headers, cookie }, body: JSON.stringify(body) }

@@ -7,6 +7,7 @@ import { enqueueStockAlerts } from './stock-alerts.ts'
 import { codePurpose } from './open-code.ts'
 import { jobNames } from './enqueue-mail.ts'
 import { routes } from './routes.ts'
+import { nextMessage } from './send-due.ts'
 import { sendMails } from './send-mails.ts'
 import { sendTexts } from './send-texts.ts'
 import { shopConsumers } from './shop-consumers.ts'
@@ -34,9 +35,9 @@ export const notifications: Service<Config> = {
   ],
   tables,
   jobs: [
-    { name: jobNames.EMAIL, everyMs: 1_000, run: sendMails },
-    { name: jobNames.SMS, everyMs: 1_000, run: sendTexts },
-    { name: 'enqueue-stock-alerts', everyMs: 10_000, run: enqueueStockAlerts },
+    { name: jobNames.EMAIL, everyMs: 1_000, run: sendMails, nextDue: (context) => nextMessage('EMAIL', context) },
+    { name: jobNames.SMS, everyMs: 1_000, run: sendTexts, nextDue: (context) => nextMessage('SMS', context) },
+    { name: 'enqueue-stock-alerts', everyMs: 30_000, run: enqueueStockAlerts },
     { name: 'forget-mails', everyMs: 3_600_000, run: forgetMails },
   ],
 }

@@ -3,7 +3,7 @@ import type { CodeMedium } from '@robokids/contracts/identity'
 import { mailDelivered, mailFailed } from '@robokids/contracts/notifications'
 import { newEvent, outbox, publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, gt, inArray, lte, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lte, min, notExists, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Config } from './config.ts'
 import { dropSuperseded } from './drop-superseded.ts'
@@ -219,4 +219,13 @@ export async function sendDue(
     await Promise.race([...inFlight, wait(pollMs)])
   }
   if (problems.length > 0) throw problems[0]
+}
+
+/** When the next message of a medium is due; in the past if it waits for an earlier one about the same subject. */
+export async function nextMessage(medium: CodeMedium, { db }: Context<Config>): Promise<Temporal.Instant | null> {
+  const [next] = await db
+    .select({ at: min(mails.nextTryAt) })
+    .from(mails)
+    .where(and(eq(mails.status, 'pending'), eq(mails.medium, medium)))
+  return next?.at ?? null
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, isNull, lte, min } from 'drizzle-orm'
 import { readPaymentBuyer } from './read-buyer.ts'
 import type { BillingContext } from '../config.ts'
 import { enqueueRefundAgain } from './enqueue-refund.ts'
@@ -30,6 +30,15 @@ export async function runRefunds(context: BillingContext, signal: AbortSignal): 
       log.warn({ err: error, refundId: id }, 'a refund will be retried')
     },
   )
+}
+
+/** When the next refund is to be made. */
+export async function nextRefund({ db }: BillingContext): Promise<Temporal.Instant | null> {
+  const [next] = await db
+    .select({ at: min(refunds.nextTryAt) })
+    .from(refunds)
+    .where(isWaiting)
+  return next?.at ?? null
 }
 
 /** Makes a waiting refund at Stripe, once, and records it. */
