@@ -1,80 +1,31 @@
-import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { findToolsFolder } from '@robokids/local/admin/postgres-tools'
-import { startPostgres } from '@robokids/local/postgres'
-import { freePort, type LocalServer } from '@robokids/local/processes'
-import type { OwningService } from '@robokids/local/services'
-import { root } from '@robokids/local/settings'
-import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
-import { startSystem, type System } from './src/system.ts'
+import { backedUp, startRestorableSystem, type RestorableSystem } from './src/restorable-system.ts'
+import type { System } from './src/system.ts'
 
-/** pg_dump refuses servers that are newer than itself, so the server is of the same installation. */
 const folder = await findToolsFolder()
-const services = ['enrollment', 'billing', 'notifications'] as const satisfies OwningService[]
 
 describe.skipIf(folder === undefined)('A backup', () => {
-  let server: LocalServer
+  let restorable: RestorableSystem
   let system: System
-  let directory: string
-  /** Of its own, because PostgreSQL may run as another user. */
-  let data: string
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'robokids-backup-'))
-    data = await mkdtemp(join(tmpdir(), 'robokids-postgres-'))
-    const binaries = { initdb: join(folder ?? '', 'initdb'), postgres: join(folder ?? '', 'postgres') }
-    server = await startPostgres({ dataDir: data, port: await freePort(), scratch: true, binaries })
-    system = await startSystem({ billing: { RECONCILE_EVERY_MS: '1000' } }, server.url)
+    restorable = await startRestorableSystem(folder ?? '', { billing: { RECONCILE_EVERY_MS: '1000' } })
+    system = restorable.system
   })
-  afterAll(async () => {
-    await system.stop()
-    await server.stop()
-    for (const path of [directory, data]) await rm(path, { recursive: true, force: true })
-  })
+  afterAll(() => restorable.stop())
 
-  async function admin(...args: string[]): Promise<{ code: number; output: string }> {
-    const urls = services.map((name) => [`${name.toUpperCase()}_DATABASE_URL`, system.databaseUrls[name]])
-    const of = services.flatMap((name) => ['--service', name])
-    const env = { ...process.env, SYSTEM_NAME: 'the test’s', ...(Object.fromEntries(urls) as Record<string, string>) }
-    const chosen = args.includes('--service') ? [] : of
-    const command = [join(root, 'deploy/local/src/admin.ts'), ...args, ...chosen]
-    return promisify(execFile)(process.execPath, command, { env }).then(
-      ({ stdout }) => ({ code: 0, output: stdout }),
-      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
-        code,
-        output: stderr + stdout,
-      }),
-    )
-  }
+  const admin = (...args: string[]) => restorable.admin(...args)
+  const backUp = () => restorable.backUp()
 
-  const backUp = async () => {
-    const path = join(directory, randomUUIDv7())
-    const { code, output } = await admin('backup', path)
-    expect([code, output]).toEqual([0, expect.stringContaining('3 databases')])
-    return path
-  }
-
-  /** Loses the databases and the broker, and restores each service from a backup. */
-  async function restore(from: Record<(typeof services)[number], string>): Promise<void> {
-    await Promise.all(Object.values(system.processes).map((one) => one.stop()))
-    await system.nats.kill()
-    await system.nats.restartEmpty()
-    await system.disconnect()
-    const client = postgres(`${server.url}/postgres`, { max: 1, onnotice: () => {} })
-    for (const name of services) {
-      const database = new URL(system.databaseUrls[name]).pathname.slice(1)
-      await client.unsafe(`drop database "${database}" with (force)`)
-      await client.unsafe(`create database "${database}"`)
-    }
-    await client.end()
-    for (const name of services)
-      expect(await admin('restore', from[name], '--service', name)).toMatchObject({ code: 0 })
-    await Promise.all([...services, 'bff' as const].map((name) => system.processes[name].start()))
+  /** Loses everything, and restores each service from a backup. */
+  async function restore(from: Parameters<RestorableSystem['restore']>[0]): Promise<void> {
+    await restorable.lose()
+    await restorable.restore(from)
+    await restorable.start()
   }
 
   const everywhere = (path: string) => ({ enrollment: path, billing: path, notifications: path })
@@ -93,7 +44,7 @@ describe.skipIf(folder === undefined)('A backup', () => {
   const confirmations = async (email: string) => (await system.mailsTo(email)).length
   const settled = () =>
     eventually(async () => {
-      for (const name of services) {
+      for (const name of backedUp) {
         const [row] = await system.sql(name)<{ left: number }[]>`
           select ((select count(*) from outbox where published_at is null) + (select count(*) from dead_letters))::int as left`
         expect([name, row?.left]).toEqual([name, 0])
@@ -101,55 +52,55 @@ describe.skipIf(folder === undefined)('A backup', () => {
       return true
     }, 60_000)
 
-  it('Everything is restored with an empty broker, what was paid since is found, and nothing happens twice', async () => {
-    const before = await paid()
-    const waiting = await family()
+  it('Everything is restored with an empty broker, what happened since is found, and nothing happens twice', async () => {
+    const [before, meanwhile, waiting] = [await paid(), await family(), await family()]
+    const older = await backUp()
+    await system.pay(meanwhile.checkoutUrl)
+    await system.reaches(meanwhile.registrationId, 'confirmed')
+    await eventually(() => confirmations(meanwhile.email))
     const path = await backUp()
-    const seatsBefore = (await system.openDates())[0]?.seatsLeft
-    // Paid after the backup: only the provider knows of it.
+    const seatsLeft = (await system.openDates())[0]?.seatsLeft
+    // Only the provider knows of it.
     await system.pay(waiting.checkoutUrl)
     await system.reaches(waiting.registrationId, 'confirmed')
     await eventually(() => confirmations(waiting.email))
     const atProvider = await system.atProvider()
-    await restore(everywhere(path))
+    // Enrollment has never heard of the payment in between, which billing and notifications know.
+    await restore({ ...everywhere(path), enrollment: older })
 
-    await system.reaches(waiting.registrationId, 'confirmed', 60_000)
+    for (const { registrationId } of [before, meanwhile, waiting])
+      await system.reaches(registrationId, 'confirmed', 60_000)
     await settled()
-    expect((await system.state(before.registrationId)).status).toBe('confirmed')
-    expect((await system.openDates())[0]?.seatsLeft).toBe(seatsBefore)
+    expect((await system.openDates())[0]?.seatsLeft).toBe(seatsLeft)
     expect(await system.atProvider()).toEqual(atProvider)
-    expect(await confirmations(before.email)).toBe(1)
-    // Its restored service does not know that it was sent: it is the same mail, once more.
+    // The restored service does not know that it had sent the last one.
     await eventually(async () => (await confirmations(waiting.email)) === 2)
-    const later = await paid()
-    expect(await confirmations(later.email)).toBe(1)
+    for (const { email } of [before, meanwhile]) expect(await confirmations(email)).toBe(1)
+    expect(await confirmations((await paid()).email)).toBe(1)
   }, 240_000)
 
-  it.each([
-    ['enrollment is older than billing', 'enrollment'],
-    ['billing is older than enrollment', 'billing'],
-  ] as const)(
-    'The services agree again although the backup of %s',
-    async (_, older) => {
-      const one = await family()
-      const first = await backUp()
-      await system.pay(one.checkoutUrl)
-      await system.reaches(one.registrationId, 'confirmed')
-      await eventually(() => confirmations(one.email))
-      const second = await backUp()
-      const atProvider = await system.atProvider()
-      await restore({ ...everywhere(second), [older]: first })
-      await eventually(async () => {
-        const { status, checkout } = await system.state(one.registrationId)
-        expect([status, checkout?.status]).toEqual(['confirmed', 'paid'])
-        return true
-      }, 60_000)
-      await settled()
-      expect(await system.atProvider()).toEqual(atProvider)
-      expect(await confirmations(one.email)).toBe(1)
-    },
-    240_000,
-  )
+  it('A payment that only enrollment knows of is found again as the same one by an older billing', async () => {
+    const one = await family()
+    const older = await backUp()
+    await system.pay(one.checkoutUrl)
+    await system.reaches(one.registrationId, 'confirmed')
+    await eventually(() => confirmations(one.email))
+    const path = await backUp()
+    const atProvider = await system.atProvider()
+    await restore({ ...everywhere(path), billing: older })
+    await eventually(async () => {
+      expect((await system.state(one.registrationId)).checkout?.status).toBe('paid')
+      return true
+    }, 60_000)
+    await settled()
+    const paymentOf = (name: 'enrollment' | 'billing') =>
+      name === 'billing'
+        ? system.sql(name)`select id from payments where registration_id = ${one.registrationId}`
+        : system.sql(name)`select payment_id as id from registrations where id = ${one.registrationId}`
+    expect(await paymentOf('billing')).toEqual(await paymentOf('enrollment'))
+    expect(await system.atProvider()).toEqual(atProvider)
+    expect(await confirmations(one.email)).toBe(1)
+  }, 240_000)
 
   it('A damaged backup, one of a newer version, and one into a database with tables are refused', async () => {
     const path = await backUp()
