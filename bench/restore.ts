@@ -22,7 +22,9 @@ async function timed<Result>(what: string, run: () => Promise<Result>): Promise<
 }
 
 /** The copies' ids follow from those of the original, in every database alike. */
-const copyOf = (column: string) => `md5(${column}::text || n)::uuid`
+const copyOf = (text: string) =>
+  // Of version 8, and of the standard's variant.
+  `overlay(overlay(md5(${text}::text || n) placing '8' from 13) placing '8' from 17)::uuid`
 
 /** Copies all rows of a table that match, `copies` times, with other values in some columns. */
 async function multiply(
@@ -43,7 +45,7 @@ async function multiply(
 /** In the envelope, every id that is in `ids` becomes that of the copy. */
 function envelopeOf(ids: string[]): string {
   let text = `replace(envelope::text, one.id::text, ${copyOf('one.id')}::text)`
-  for (const id of ids) text = `replace(${text}, '${id}', md5('${id}' || n)::uuid::text)`
+  for (const id of ids) text = `replace(${text}, '${id}', ${copyOf(`'${id}'`)}::text)`
   return `(${text})::jsonb`
 }
 
@@ -101,12 +103,18 @@ async function multiplyRegistration(): Promise<void> {
 async function settled(): Promise<void> {
   const nats = await connect({ servers: system.nats.url })
   const manager = await nats.jetstreamManager()
+  let stuck: string | undefined
   try {
     await eventually(async () => {
       for (const name of backedUp) {
-        const [row] = await system.sql(name)<{ left: number }[]>`
-          select count(*)::int as left from outbox where published_at is null`
-        if (row?.left !== 0) throw new Error(`${name} has ${row?.left} events to publish.`)
+        const [row] = await system.sql(name)<{ left: number; dead: number }[]>`
+          select (select count(*)::int from outbox where published_at is null) as left,
+            (select count(*)::int from dead_letters) as dead`
+        if (row === undefined || row.dead > 0) {
+          stuck = `${name} has ${row?.dead} dead letters.`
+          return true
+        }
+        if (row.left > 0) throw new Error(`${name} has ${row.left} events to publish.`)
         for await (const { name: consumer, num_pending, num_ack_pending } of manager.consumers.list(name))
           if (num_pending + num_ack_pending > 0) throw new Error(`${num_pending} events wait for ${consumer}.`)
       }
@@ -115,6 +123,7 @@ async function settled(): Promise<void> {
   } finally {
     await nats.close()
   }
+  if (stuck !== undefined) throw new Error(stuck)
 }
 
 /** What must be the same before and after: the number of rows of each table, and the content of some. */

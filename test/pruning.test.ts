@@ -102,7 +102,7 @@ async function openRows(name: OwningService): Promise<Rows> {
     if (type === 'uuid') return randomUUIDv7()
     if (type === 'boolean') return false
     if (/^(integer|bigint)$/.test(type)) return number
-    if (/^json/.test(type)) return {}
+    if (type.startsWith('json')) return {}
     if (/^(timestamp|date)/.test(type)) return new Date()
     if (type === 'ARRAY') return []
     return type === 'bytea' ? Buffer.from('') : `row-${number}`

@@ -24,6 +24,12 @@ export interface Job<Config> {
   nextDue?(context: Context<Config>): Promise<Temporal.Instant | null>
 }
 
+/** Returns the earliest of these instants, for a job with several kinds of rows. */
+export function earliest(...instants: (Temporal.Instant | null | undefined)[]): Temporal.Instant | null {
+  const known = instants.filter((instant) => instant !== null && instant !== undefined)
+  return known.toSorted((one, other) => Temporal.Instant.compare(one, other))[0] ?? null
+}
+
 /** Returns how long a loop sleeps until a row is due, at least `everyMs` and at most `idleMs`. */
 export function sleepUntil(due: Temporal.Instant | null, everyMs: number, clock: Clock): number {
   if (due === null || everyMs > idleMs) return Math.max(everyMs, idleMs)

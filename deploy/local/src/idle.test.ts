@@ -9,9 +9,12 @@ it.each(owningServices)(
   'No job of %s asks the database more often than twice a minute while nothing is due',
   async (name) => {
     const { jobs = [] } = await applications[name].load()
-    const often = jobs.filter(({ everyMs, nextDue }) => {
-      const ms = typeof everyMs === 'number' ? everyMs : everyMs(defaults as unknown as Parameters<typeof everyMs>[0])
-      return ms < idleMs && nextDue === undefined
+    const often = jobs.filter((job) => {
+      const ms =
+        typeof job.everyMs === 'number'
+          ? job.everyMs
+          : job.everyMs(defaults as unknown as Parameters<typeof job.everyMs>[0])
+      return ms < idleMs && job.nextDue === undefined
     })
     expect(often.map((job) => job.name)).toEqual([])
   },

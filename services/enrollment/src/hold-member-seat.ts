@@ -1,5 +1,6 @@
 import type { HoldMemberSeat, MemberHold } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
+import { earliest } from '@robokids/runtime/jobs'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
@@ -176,8 +177,5 @@ export async function expireMemberHolds({ db, clock }: Context<Config>, signal: 
 export async function nextMemberHoldEnd({ db }: Context<Config>): Promise<Temporal.Instant | null> {
   const [held] = await db.select({ at: min(memberHolds.heldUntil) }).from(memberHolds)
   const [pending] = await db.select({ at: min(pendingMemberHolds.heldUntil) }).from(pendingMemberHolds)
-  const [next] = [held?.at, pending?.at]
-    .filter((at) => at !== null && at !== undefined)
-    .toSorted(Temporal.Instant.compare)
-  return next ?? null
+  return earliest(held?.at, pending?.at)
 }

@@ -28,7 +28,7 @@ const isEmpty = (value: unknown) => value === null || value === undefined
 function cell(value: unknown): string {
   if (isEmpty(value)) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function table({ rows, columns, none }: List): string {

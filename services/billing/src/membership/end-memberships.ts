@@ -1,3 +1,4 @@
+import { earliest } from '@robokids/runtime/jobs'
 import { and, asc, eq, isNotNull, lte, min } from 'drizzle-orm'
 import { refreshMembership } from './apply-membership.ts'
 import { cancelSubscription, voidOpenInvoices } from './cancel-membership.ts'
@@ -65,8 +66,5 @@ export async function nextMembershipToEnd(context: BillingContext): Promise<Temp
     .select({ at: min(memberships.nextTryAt) })
     .from(memberships)
     .where(isNotNull(memberships.endRequest))
-  const [next] = [page, membership?.at]
-    .filter((at) => at !== null && at !== undefined)
-    .toSorted(Temporal.Instant.compare)
-  return next ?? null
+  return earliest(page, membership?.at)
 }
