@@ -35,7 +35,6 @@ export const bff: Service<Config> = {
   config: configSchema,
   async routes(http, context) {
     const services = connectServices(context.config)
-    http.addHook('onClose', () => services.close())
     await registerRequestGuards(http, context.config)
     await http.register(async (scope) => webhookRoute(scope, context, services))
     const { config, clock } = context

@@ -1,12 +1,12 @@
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { DomainError, unavailable } from '@robokids/runtime/errors'
 import { traceHeaders } from '@robokids/runtime/telemetry'
-import { Pool } from 'undici'
 import type { z } from 'zod'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Config } from './config.ts'
+import { copiesAt, type RawAnswer } from './copies.ts'
 
-/** Also the maximum number of concurrent requests per service. */
+/** The maximum number of concurrent requests per service. */
 const defaultConnections = 64
 /** More, because requests queue at identity, which rejects what it cannot do soon. */
 const hashingConnections = 256
@@ -25,12 +25,6 @@ interface RawCall {
 export interface Call<Answer> extends Omit<RawCall, 'body'> {
   body?: unknown
   answer: z.ZodType<Answer>
-}
-
-interface RawAnswer {
-  status: number
-  headers: Record<string, string | string[] | undefined>
-  body: Buffer
 }
 
 /** A service behind the BFF. */
@@ -54,7 +48,6 @@ export interface Services {
   enrollment: Upstream
   billing: Upstream
   notifications: Upstream
-  close(): Promise<void>
 }
 
 class UnknownRoute extends Error {}
@@ -77,13 +70,8 @@ const logNameOf = (method: string, path: string) =>
   `${method} ${path.replace(/\?.*$/s, '').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, ':id')}`
 
 /** @param timeoutMs for the whole call, including the wait for a connection */
-function upstream(
-  url: string,
-  timeoutMs: number,
-  connections = defaultConnections,
-): Upstream & { close(): Promise<void> } {
-  // The pool's own timeouts would start only once a request has a connection.
-  const pool = new Pool(url, { connections, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 2_000 })
+function upstream(url: string, timeoutMs: number, connections = defaultConnections): Upstream {
+  const copies = copiesAt(url)
   const limit = new ConcurrencyLimit(connections)
 
   async function raw(
@@ -101,18 +89,11 @@ function upstream(
     try {
       await limit.acquire(...[timeout.signal, signal].filter((one) => one !== undefined))
       try {
-        const answer = await pool.request({
-          method,
-          path,
-          body: body ?? null,
+        return await copies.request(method, path, {
           headers: { ...headers, ...tracing },
+          body,
           signal: timeout.signal,
         })
-        return {
-          status: answer.statusCode,
-          headers: answer.headers,
-          body: Buffer.from(await answer.body.arrayBuffer()),
-        }
       } finally {
         limit.release()
       }
@@ -126,7 +107,6 @@ function upstream(
   return {
     raw,
     isFull: () => limit.isFull,
-    close: () => pool.close(),
     async call(method, path, { body, answer, headers, signal }) {
       const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
       const given = await raw(method, path, {
@@ -158,20 +138,14 @@ function upstream(
   }
 }
 
-/** Creates a connection pool per service. */
+/** Connects to the services, each with a limit of concurrent requests. */
 export function connectServices(config: Config): Services {
   const { UPSTREAM_TIMEOUT_MS: timeoutMs } = config
-  const services = {
+  return {
     identity: upstream(config.IDENTITY_URL, timeoutMs),
     hashing: upstream(config.IDENTITY_URL, timeoutMs, hashingConnections),
     enrollment: upstream(config.ENROLLMENT_URL, timeoutMs),
     billing: upstream(config.BILLING_URL, timeoutMs),
     notifications: upstream(config.NOTIFICATIONS_URL, timeoutMs),
-  }
-  return {
-    ...services,
-    async close() {
-      await Promise.all(Object.values(services).map((one) => one.close()))
-    },
   }
 }

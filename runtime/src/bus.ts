@@ -123,6 +123,8 @@ export interface BusOptions {
   url: string
   /** The number of replicas per stream. */
   replicas: number
+  /** Whether to create missing streams and subjects now (default: true). What is lost later is created again in any case. */
+  ensureStreams?: boolean
   /** The process's name in the broker's connection list. */
   name: string
   /** How long the broker waits for an acknowledgment before it redelivers. */
@@ -152,7 +154,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     pendingEnsure ??= ensureStreams(connection, options.replicas).finally(() => (pendingEnsure = undefined))
     return pendingEnsure
   }
-  await ensure()
+  if (options.ensureStreams ?? true) await ensure()
   const jetstream = connection.jetstream({ timeout: 2_000 })
 
   let isConnected = true

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { ConfigError, readConfig, readDatabaseConfig, type Environment } from './config.ts'
 
@@ -55,6 +58,42 @@ describe('readConfig', () => {
   it('explains what to write instead of a number of proxies', () => {
     expect(() => read({ TRUST_PROXY: '1' })).toThrow(
       'TRUST_PROXY: is a number: name the proxies by address, network (10.0.0.0/8) or name (loopback, linklocal, uniquelocal)',
+    )
+  })
+})
+
+describe('a setting that is given as a file', () => {
+  async function fileWith(content: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'robokids-settings-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const path = join(folder, 'value')
+    await writeFile(path, content)
+    return path
+  }
+
+  it.each([
+    ['correct horse ', 'a space at its end, which the setting’s own schema removes'],
+    ['correct horse\n', 'a line break at its end'],
+    ['correct horse\r\n', 'a line break of Windows'],
+  ])('has the content of the file: %j', async (content) => {
+    expect(read({ ADMIN_SECRET_FILE: await fileWith(content) }).ADMIN_SECRET).toBe('correct horse')
+  })
+
+  it('is checked like any other, and never repeated', async () => {
+    const path = await fileWith('mysql://me:Ohquai2e@host/name')
+    expect(() => readDatabaseConfig({ DATABASE_URL_FILE: path })).toThrow(/\n  DATABASE_URL: is not a URL like/)
+    expect(() => readDatabaseConfig({ DATABASE_URL_FILE: path })).not.toThrow(/Ohquai2e/)
+    expect(() =>
+      readConfig(z.object({}), { SYSTEM_NAME: 'a', PORT: '1', NATS_URL: 'nats://n:1', ADMIN_SECRET_FILE: path }),
+    ).not.toThrow()
+  })
+
+  it('is an error if it is set directly as well, or if the file cannot be read, and only that', () => {
+    expect(() => read({ PORT: '0x10', PORT_FILE: '/dev/null', LOG_LEVEL_FILE: '/nowhere' })).toThrow(
+      /^These settings .*:\n  PORT: is set by PORT_FILE as well\n  LOG_LEVEL_FILE: cannot be read \(ENOENT\)$/,
+    )
+    expect(() => readDatabaseConfig({ DATABASE_URL_FILE: '' })).toThrow(
+      /:\n  DATABASE_URL_FILE: cannot be read \(ENOENT\)$/,
     )
   })
 })

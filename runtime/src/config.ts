@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { inProduction, productionRules, proxiesHint } from './production-rules.ts'
@@ -101,6 +102,11 @@ export const baseShape = {
     .register(inProduction, productionRules.mustBeSet),
   /** The broker's replicas per stream: 3 in a cluster. */
   NATS_REPLICAS: numeric(z.int().min(1).max(5)).default(1),
+  /** With `false`, a start waits until `node src/main.ts migrate` has been run for its version, and changes nothing itself. */
+  MIGRATE_ON_START: z
+    .enum(['true', 'false'])
+    .default('true')
+    .transform((value) => value === 'true'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_SECRET: z.string().trim().min(8).default(localAdminSecret).register(inProduction, productionRules.secret),
   /** An ISO 8601 duration (`PT40M`) added to the real time, to rehearse later events. Local only. */
@@ -115,6 +121,12 @@ export const baseShape = {
   CONSUMER_ACK_WAIT_MS: milliseconds(100).default(30_000),
   /** How long a request may take to arrive completely, including its body. */
   REQUEST_TIMEOUT_MS: milliseconds(100).default(30_000),
+  /**
+   * How long a process that is told to stop still serves everything, while its readiness is 503 and each response closes its
+   * connection. With more than the two seconds after which our own clients give up an idle connection, and more than a proxy
+   * takes to notice, no request is lost when one of several copies stops.
+   */
+  DRAIN_MS: milliseconds(0).default(0),
   /** The proxies whose `X-Forwarded-For` is trusted: `false`, or their comma-separated addresses. */
   TRUST_PROXY: trustProxy,
 }
@@ -144,14 +156,53 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Thrown if settings are missing or wrong; the message lists each with the reason, but never its value. */
 export class ConfigError extends Error {}
 
+/** Why a setting is refused. */
+interface Problem {
+  name: string
+  reason: string
+}
+
+/**
+ * Returns `env` with the settings `names` that are given as files: `ADMIN_SECRET_FILE=/run/secrets/admin_secret` sets `ADMIN_SECRET`
+ * to that file's content, without the line break at its end. So a secret is neither in the environment of a container nor in
+ * its description.
+ */
+export function readSettingFiles(
+  names: readonly string[],
+  env: Environment,
+): { env: Environment; problems: readonly Problem[] } {
+  const values: Record<string, string> = {}
+  const problems: Problem[] = []
+  for (const name of names) {
+    const variable = `${name}_FILE`
+    const path = env[variable]
+    if (path === undefined) continue
+    if (env[name] !== undefined) {
+      problems.push({ name, reason: `${name}: is set by ${variable} as well` })
+      continue
+    }
+    try {
+      values[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    } catch (error) {
+      problems.push({ name, reason: `${variable}: cannot be read (${(error as NodeJS.ErrnoException).code})` })
+    }
+  }
+  return { env: { ...env, ...values }, problems }
+}
+
 /** Parses several groups of settings. @throws ConfigError naming all that are missing, wrong or not allowed in production. */
-function readAll(parts: Settings<unknown>[], env: Environment): object {
+function readAll(parts: Settings<unknown>[], given: Environment): object {
+  const files = readSettingFiles([...new Set(parts.flatMap((part) => Object.keys(part.shape)))], given)
+  const { env } = files
   const reads = parts.map((part) =>
     part.safeParse(env, { error: (issue) => (issue.input === undefined ? 'is not set' : undefined) }),
   )
-  const problems = reads
-    .flatMap((read) => read.error?.issues ?? [])
-    .map(({ path, message }) => ({ name: String(path[0]), reason: `${path.join('.')}: ${message}` }))
+  const unreadable = new Set(files.problems.map(({ name }) => name))
+  const problems = [...files.problems]
+  for (const { path, message } of reads.flatMap((read) => read.error?.issues ?? [])) {
+    const name = String(path[0])
+    if (!unreadable.has(name)) problems.push({ name, reason: `${path.join('.')}: ${message}` })
+  }
   // Everything that is not `local` counts as production, also a misspelled APP_ENV.
   if (env['APP_ENV'] !== 'local') {
     for (const [name, schema] of parts.flatMap((part) => Object.entries(part.shape))) {
@@ -171,7 +222,7 @@ function readAll(parts: Settings<unknown>[], env: Environment): object {
 }
 
 /**
- * Reads a process's settings from the environment: the base settings and its own. With `database`, it also validates the
+ * Reads a process's settings from the environment, or from the files that it names: the base settings and its own. With `database`, it also validates the
  * database settings, which `readDatabaseConfig` returns.
  * @throws ConfigError naming every setting that is missing or wrong, and in production those that are for development only.
  */

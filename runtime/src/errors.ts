@@ -44,6 +44,8 @@ const connectionCodes = new Set([
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
+  // undici: the other side has closed it
+  'UND_ERR_SOCKET',
   // The operating system. EAI_AGAIN and ENOTFOUND also occur while a name server is unavailable.
   'EAI_AGAIN',
   'ECONNREFUSED',

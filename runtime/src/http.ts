@@ -158,8 +158,17 @@ function sendParserError(http: Http, error: NodeJS.ErrnoException, socket: Socke
   setTimeout(() => socket.destroy(), closeDelayMs).unref()
 }
 
-/** Creates the server of a process, with the same request ids, trace context, error bodies, body limits and metrics everywhere. */
-export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): Http {
+/**
+ * Creates the server of a process, with the same request ids, trace context, error bodies, body limits and metrics everywhere.
+ * @param stopping whether the process will stop soon: each response then closes its connection, so that its client opens the
+ * next one to another process.
+ */
+export function createHttp(
+  config: BaseConfig,
+  log: Logger,
+  metrics: Metrics,
+  stopping: () => boolean = () => false,
+): Http {
   const http: Http = Fastify<RawServerDefault>({
     loggerInstance: log,
     // Malformed URLs, which are detected before routing.
@@ -215,9 +224,9 @@ export function createHttp(config: BaseConfig, log: Logger, metrics: Metrics): H
     setTimeout(() => http.server.closeAllConnections(), drainTimeoutMs).unref()
     done()
   })
-  // Responses during the stop: a connection that is kept alive would delay it.
+  // A connection that is kept alive would delay the stop.
   http.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) void reply.header('connection', 'close')
+    if (closing || stopping()) void reply.header('connection', 'close')
     done(null, payload)
   })
   http.addHook('onResponse', (request, reply, next) => {

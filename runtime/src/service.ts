@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { RouteOptions } from 'fastify'
 import { operatorRoutes, systemRoute } from './admin.ts'
-import { connectBus, type Bus } from './bus.ts'
+import { connectBus, type Bus, type BusOptions } from './bus.ts'
 import { Clock } from './clock.ts'
 import { readConfig, readDatabaseConfig, type BaseConfig, type Environment, type Settings } from './config.ts'
 import { connect, type Connection, type Database } from './db.ts'
@@ -12,7 +12,7 @@ import { startConsumers, type Consumer } from './inbox.ts'
 import { sleepUntil, startLoop, type Job, type Loop } from './jobs.ts'
 import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
-import { prepareDatabase } from './prepare-database.ts'
+import { awaitPreparation, prepareDatabase } from './prepare-database.ts'
 import type { SealedColumn } from './reseal.ts'
 import { runtimeTables, sweep, type TableLives } from './sweep.ts'
 import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
@@ -56,14 +56,14 @@ export interface RunningService<Config> {
   routes: readonly RouteOptions[]
   /** Runs all jobs and the outbox relay now: for tests that must not wait. */
   wakeAll(): void
-  /** Stops gracefully: finishes accepted requests and events, then closes all connections. */
+  /** Stops gracefully: serves for `DRAIN_MS`, finishes accepted requests and events, then closes all connections. */
   stop(): Promise<void>
 }
 
 /** How often the outbox is published while the broker is away, an event is retried, or another process publishes it. */
 const relayEveryMs = 1_000
 const jobLimitMs = 600_000
-/** How long a stop waits for running work. The whole stop fits into the ten seconds that containers are given. */
+/** How long a stop waits for running work. Without `DRAIN_MS`, the whole stop fits into the ten seconds that containers are given. */
 const stopTimeoutMs = 6_000
 
 function noDatabase(name: string): Database {
@@ -74,17 +74,30 @@ function noDatabase(name: string): Database {
   })
 }
 
-async function openDatabase<Config>(
+/** Applies the migrations, and writes the rows that the service requires. */
+async function prepare<Config>(
   service: Service<Config>,
   config: Config,
+  env: Environment,
+  clock: Clock,
+  log: Logger,
+): Promise<void> {
+  if (service.migrations === undefined) return
+  const seed = service.seed?.bind(service)
+  await prepareDatabase(readDatabaseConfig(env), service.migrations, log, seed && ((db) => seed(db, clock, config)))
+}
+
+async function openDatabase<Config>(
+  service: Service<Config>,
+  config: BaseConfig & Config,
   env: Environment,
   clock: Clock,
   log: Logger,
 ): Promise<{ connection: Connection; locks: Locks } | undefined> {
   if (service.migrations === undefined) return undefined
   const where = readDatabaseConfig(env)
-  const seed = service.seed?.bind(service)
-  await prepareDatabase(where, service.migrations, log, seed && ((db) => seed(db, clock, config)))
+  if (config.MIGRATE_ON_START) await prepare(service, config, env, clock, log)
+  else await awaitPreparation(where, service.migrations, log)
   return { connection: connect(where, service.name, log), locks: openLocks(where, service.name, log) }
 }
 
@@ -105,6 +118,31 @@ export async function addRoutes<Config>(
   await service.routes?.(http, context)
 }
 
+function busOptions(name: string, config: BaseConfig, log: Logger): BusOptions {
+  return {
+    url: config.NATS_URL,
+    replicas: config.NATS_REPLICAS,
+    ensureStreams: config.MIGRATE_ON_START,
+    name,
+    ackWaitMs: config.CONSUMER_ACK_WAIT_MS,
+    log,
+  }
+}
+
+/**
+ * Prepares the database and the broker's streams for this version of a service, and starts nothing: the job before a roll-out.
+ * Safe to run while processes of the previous version, or of this one, are running.
+ * @throws ConfigError before anything is opened if a setting is wrong.
+ */
+export async function migrateService<Config>(service: Service<Config>, env: Environment): Promise<void> {
+  const config = readConfig(service.config, env, { database: service.migrations !== undefined })
+  const log = createLogger(service.name, config.LOG_LEVEL)
+  await prepare(service, config, env, new Clock(config.CLOCK_OFFSET), log)
+  const bus = await connectBus({ ...busOptions(service.name, config, log), ensureStreams: true })
+  await bus.close()
+  log.info('prepared for this version')
+}
+
 /** Starts a service in this process. @throws ConfigError before anything is opened if a setting is wrong. */
 export async function startService<Config>(
   service: Service<Config>,
@@ -116,13 +154,7 @@ export async function startService<Config>(
   const clock = new Clock(config.CLOCK_OFFSET)
 
   const database = await openDatabase(service, config, env, clock, log)
-  const bus = await connectBus({
-    url: config.NATS_URL,
-    replicas: config.NATS_REPLICAS,
-    name: service.name,
-    ackWaitMs: config.CONSUMER_ACK_WAIT_MS,
-    log,
-  })
+  const bus = await connectBus(busOptions(service.name, config, log))
   const context: Context<Config> = {
     name: service.name,
     config,
@@ -133,8 +165,8 @@ export async function startService<Config>(
     metrics,
   }
 
-  const http = createHttp(config, log, metrics)
   let stopping = false
+  const http = createHttp(config, log, metrics, () => stopping)
   await addRoutes(http, service, context, { database: database?.locks, stopping: () => stopping })
   await http.listen({ host: config.HOST, port: config.PORT })
   const { port } = http.server.address() as AddressInfo
@@ -207,6 +239,7 @@ export async function startService<Config>(
     stop() {
       stopping = true
       stopped ??= (async () => {
+        await wait(config.DRAIN_MS)
         const begun = performance.now()
         const remainingMs = () => Math.max(0, stopTimeoutMs - (performance.now() - begun))
         stop.abort()

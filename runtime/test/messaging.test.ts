@@ -4,7 +4,7 @@ import { paymentFailed } from '@robokids/contracts/billing'
 import { mailDelivered } from '@robokids/contracts/notifications'
 import { consume, handlerName } from '@robokids/runtime/inbox'
 import { newEvent, publish } from '@robokids/runtime/outbox'
-import type { Service } from '@robokids/runtime/service'
+import { migrateService, type Service } from '@robokids/runtime/service'
 import { wakeJob } from '@robokids/runtime/db'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { sql } from 'drizzle-orm'
@@ -252,5 +252,30 @@ describe('every HTTP server', () => {
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     expect(metrics).toContain('events_handled_total{handler="notifications__payment-failed",outcome="done"}')
     expect(metrics).toContain('outbox_pending')
+  })
+})
+
+describe('a migration as a job of its own', () => {
+  it('prepares the database and the streams, after which a start without migrations serves', async () => {
+    const env = { APP_ENV: 'local', NATS_URL: bed.nats.url, LOG_LEVEL: 'silent', DATABASE_URL: await bed.database() }
+    const started = bed.start(tally, { ...env, MIGRATE_ON_START: 'false' })
+    await migrateService(tally, env)
+    // Again, as when a roll-out is repeated.
+    await migrateService(tally, env)
+    const other = await started
+    expect((await fetch(`${other.url}/readyz`)).status).toBe(200)
+    await other.stop()
+  })
+})
+
+describe('a process that is told to stop', () => {
+  it('serves on until others have noticed, says that it is not ready, and closes each connection', async () => {
+    const leaving = await bed.start(tally, { DRAIN_MS: '1000' })
+    const stopped = leaving.stop()
+    const [ready, page] = await Promise.all([fetch(`${leaving.url}/readyz`), fetch(`${leaving.url}/healthz`)])
+    expect([ready.status, page.status]).toEqual([503, 200])
+    for (const { headers } of [ready, page]) expect(headers.get('connection')).toBe('close')
+    await stopped
+    await expect(fetch(`${leaving.url}/healthz`)).rejects.toThrow('fetch failed')
   })
 })

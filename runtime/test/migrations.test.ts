@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureDatabase } from '@robokids/local/postgres'
-import { prepareDatabase } from '@robokids/runtime/prepare-database'
+import { awaitPreparation, prepareDatabase } from '@robokids/runtime/prepare-database'
 import { createLogger, type Logger } from '@robokids/runtime/telemetry'
 import { eventually } from '@robokids/test/bed'
 import postgres from 'postgres'
@@ -24,7 +24,7 @@ async function databaseWithVersions() {
   const log = Object.assign(Object.create(silent) as Logger, {
     warn: (_about: unknown, message: string) => warnings.push(message),
   })
-  async function start(migrations: Record<string, string>): Promise<void> {
+  async function write(migrations: Record<string, string>): Promise<string> {
     const at = join(folder, randomUUIDv7())
     await mkdir(join(at, 'meta'), { recursive: true })
     const entries = Object.keys(migrations).map((tag, idx) => ({
@@ -37,13 +37,19 @@ async function databaseWithVersions() {
     }))
     await writeFile(join(at, 'meta/_journal.json'), JSON.stringify({ version: '7', dialect: 'postgresql', entries }))
     for (const [tag, statements] of Object.entries(migrations)) await writeFile(join(at, `${tag}.sql`), statements)
-    await prepareDatabase({ DATABASE_URL: url, DATABASE_POOL: 2 }, at, log)
+    return at
   }
+  const config = { DATABASE_URL: url, DATABASE_POOL: 2 }
+  const start = async (migrations: Record<string, string>, seed?: () => Promise<void>) =>
+    prepareDatabase(config, await write(migrations), log, seed)
+  /** A start that leaves the migrations to others. */
+  const startAfterwards = async (migrations: Record<string, string>) =>
+    awaitPreparation(config, await write(migrations), log)
   const tables = async () =>
     (await db<{ name: string }[]>`select tablename as name from pg_tables where tablename like 'of_%' order by 1`).map(
       ({ name }) => name,
     )
-  return { db, start, tables, warnings }
+  return { db, start, startAfterwards, tables, warnings }
 }
 
 const first = { '0001_first': 'create table of_first (n int)' }
@@ -106,6 +112,47 @@ describe('migrations', () => {
     await inUse
     await migrating
     expect(await tables()).toEqual(['of_renamed'])
+    await db.end()
+  })
+})
+
+describe('a start that does not migrate', () => {
+  it('waits until another process has applied every migration and written its rows, and changes nothing', async () => {
+    const { db, start, startAfterwards, tables, warnings } = await databaseWithVersions()
+    let started = false
+    const starting = startAfterwards({ ...first, ...second }).then(() => (started = true))
+    await eventually(() => warnings.some((message) => message.startsWith('waiting for the migrations')))
+    expect(await db`select 1 from pg_namespace where nspname = 'drizzle'`).toHaveLength(0)
+
+    await start(first)
+    const [seeding, seed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const migrating = start({ ...first, ...second }, async () => {
+      seeding.resolve()
+      await seed.promise
+    })
+    await seeding.promise
+    expect(await tables()).toEqual(['of_first', 'of_second'])
+    // It waits for the lock that is held until all is written.
+    await eventually(async () => {
+      const waiting = await db`select 1 from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and not granted
+        and database = (select oid from pg_database where datname = current_database())`
+      return waiting.length === 1
+    })
+    expect(started).toBe(false)
+    seed.resolve()
+    await Promise.all([migrating, starting])
+    await db.end()
+  })
+
+  it('is immediate where nothing is missing, also for an older version than the database is for', async () => {
+    const { db, start, startAfterwards, warnings } = await databaseWithVersions()
+    await start({ ...first, ...second })
+    await startAfterwards({ ...first, ...second })
+    await startAfterwards(first)
+    expect(warnings).toEqual([])
+    await expect(startAfterwards({ '0001_first': 'create table of_other (n int)' })).rejects.toThrow(
+      /was changed after this database had applied it/,
+    )
     await db.end()
   })
 })

@@ -14,6 +14,30 @@ interface Fixture {
   open: (profile?: BrowserContextOptions) => Promise<Page>
 }
 
+type Visitor = Awaited<ReturnType<typeof newVisitor>>
+
+/** Traces cost time, so they are recorded only on request. */
+const keepsTraces = process.env['TEST_TRACE'] !== undefined
+
+/** Saves what a failed test showed last and, if traces are on, all that happened. */
+async function keepEvidence(title: string, visitors: Visitor[]): Promise<void> {
+  const folder = join(root, 'test-results', title.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 100))
+  const files: string[] = []
+  for (const [index, { context }] of visitors.entries()) {
+    for (const [number, page] of context.pages().entries()) {
+      const path = join(folder, `browser-${index + 1}-page-${number + 1}.png`)
+      // A page that is busy or closed has nothing to show, and the test's own error says why.
+      const isShown = await page.screenshot({ path, timeout: 5_000 }).catch(() => undefined)
+      if (isShown) files.push(path)
+    }
+    if (!keepsTraces) continue
+    const path = join(folder, `browser-${index + 1}.zip`)
+    await context.tracing.stop({ path })
+    files.push(`npx playwright-core show-trace ${path}`)
+  }
+  process.stderr.write(`What “${title}” showed last:\n${files.map((file) => `  ${file}\n`).join('')}`)
+}
+
 const running = new Map<boolean, Promise<Browser>>()
 
 /** The browser that all test files of a worker share. It ends with the worker. */
@@ -30,7 +54,7 @@ export function useSite(options: BrowserOptions = {}): Fixture {
   let browser: Browser
   let site: Site
   let api = new StubApi()
-  let visitors: Awaited<ReturnType<typeof newVisitor>>[] = []
+  let visitors: Visitor[] = []
 
   beforeAll(async () => {
     ;[browser] = await Promise.all([sharedBrowser(options), buildWeb()])
@@ -40,7 +64,8 @@ export function useSite(options: BrowserOptions = {}): Fixture {
   beforeEach(() => {
     api = new StubApi()
   })
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await keepEvidence(task.name, visitors)
     const errors = visitors.flatMap((visitor) => visitor.errors)
     for (const { context } of visitors) await context.close()
     visitors = []
@@ -57,6 +82,7 @@ export function useSite(options: BrowserOptions = {}): Fixture {
     async open(profile = {}) {
       const visitor = await newVisitor(browser, { baseURL: site.url, ...profile })
       visitors.push(visitor)
+      if (keepsTraces) await visitor.context.tracing.start({ screenshots: true, snapshots: true })
       return visitor.context.newPage()
     },
   }

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { systemSchema, type SystemIdentity } from '@robokids/contracts/system'
-import { localAdminSecret } from '@robokids/runtime/config'
+import { localAdminSecret, readSettingFiles } from '@robokids/runtime/config'
 import { perService, portSetting, urlSetting, type ServiceName } from './services.ts'
 import { localSystemName, readSettings } from './settings.ts'
 
 /** An error whose message is shown to the operator. */
 export class OperatorError extends Error {}
 
-const env = process.env
+const secrets = ['ADMIN_SECRET', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+const { env, problems } = readSettingFiles(secrets, process.env)
 const settings = readSettings(env)
 /** URLs of the processes: those of `npm start`, unless the environment says otherwise. */
 export const addresses: Record<ServiceName, string> = {
@@ -20,6 +21,8 @@ export const addresses: Record<ServiceName, string> = {
  * @throws OperatorError for a remote process without a secret
  */
 export function secretFor(name: ServiceName, variable: string, local: string): string {
+  const problem = problems.find((one) => one.name === variable)
+  if (problem) throw new OperatorError(problem.reason)
   const given = env[variable]
   if (given !== undefined && given !== '') return given
   const file = env[`${variable}_FILE`]

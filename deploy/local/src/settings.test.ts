@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   baseShape,
@@ -269,6 +271,20 @@ describe('production', () => {
     expect(refused(name, production[name])).toEqual([])
   })
 
+  it.each(names)('is what %s starts in with each of these settings in a file', async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'robokids-settings-'))
+    try {
+      const files: Record<string, string> = {}
+      for (const [setting, value] of Object.entries(production[name])) {
+        files[`${setting}_FILE`] = join(folder, setting)
+        await writeFile(join(folder, setting), `${value}\n`)
+      }
+      expect(JSON.stringify(read(name, files))).toBe(JSON.stringify(read(name, production[name])))
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
   it.each(names)('lets %s fall back on no address or secret of a developer’s machine', (name) => {
     const { APP_ENV, HOST, ...told } = production[name]
     const needed = Object.keys(told).filter((setting) => setting !== 'TRUST_PROXY')
@@ -338,14 +354,23 @@ describe('production', () => {
     expect(refused('billing', env)).toEqual(['STRIPE_API_URL', 'STRIPE_SECRET_KEY'])
   })
 
-  it('ends a process that is told what is for development, with a list and without a stack', async () => {
-    const program = join(root, 'services/billing/src/main.ts')
-    const env = { ...local.billing, APP_ENV: 'production' }
-    const { code, printed } = await new Promise<{ code: unknown; printed: string }>((resolve) => {
-      execFile(process.execPath, [program], { env }, (error, stdout, stderr) =>
+  const run = (args: string[], env: Record<string, string>) =>
+    new Promise<{ code: unknown; printed: string }>((resolve) => {
+      const program = join(root, 'services/billing/src/main.ts')
+      execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>
         resolve({ code: error?.code, printed: stdout + stderr }),
       )
     })
+
+  it('starts nothing for a command that is not known', async () => {
+    expect(await run(['migrat'], local.billing)).toEqual({
+      code: 1,
+      printed: 'billing: there is no command "migrat": without one it serves, and there is migrate\n',
+    })
+  })
+
+  it('ends a process that is told what is for development, with a list and without a stack', async () => {
+    const { code, printed } = await run([], { ...local.billing, APP_ENV: 'production' })
     expect(code).toBe(1)
     const [first, ...lines] = printed.trimEnd().split('\n')
     expect(first).toMatch(/^billing: /)

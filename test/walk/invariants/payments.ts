@@ -146,7 +146,10 @@ function isSameSeat(one: RegisterBody, other: RegisterBody): boolean {
   return isSameClass && one.email === other.email && childrenOf(one).some((child) => childrenOf(other).includes(child))
 }
 
-/** An opened page that can be paid has its seats held, and no second such page exists. For a settled system. */
+/**
+ * An opened page that can be paid has its seats held, no second such page exists, and what it is for is not paid already. For a
+ * settled system.
+ */
 export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
   const { provider } = walk.world.system
   const { registrations, holds } = await known(walk)
@@ -161,6 +164,14 @@ export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
         `${other.sessionId} and ${sessionId} for the ${of.kind} ${of.id}`,
       )
     open.push(page)
+    const paid = walk.registrations.find(
+      (one) => one.id !== of.id && stands(registrations.get(one.id)?.status) && isSamePurchase(walk, one, of),
+    )
+    if (paid && !page.byStranger)
+      throw new Violation(
+        'what is paid cannot be paid again',
+        `${sessionId} of ${of.id}, though ${paid.id} is paid for the same child`,
+      )
     if (!page.opened) continue
     if (of.kind === 'registration') {
       const status = registrations.get(of.id)?.status

@@ -1,6 +1,6 @@
 import { registrationFactsSchema, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
-import { DomainError, unavailable } from '@robokids/runtime/errors'
+import { DomainError, isConnectionError, unavailable } from '@robokids/runtime/errors'
 import { traceHeaders } from '@robokids/runtime/telemetry'
 import type { BillingConfig } from '../config.ts'
 
@@ -18,10 +18,14 @@ export async function fetchRegistration(
 ): Promise<RegistrationFacts> {
   let response: Response
   let body: unknown
+  const signal = AbortSignal.timeout(timeoutMs)
+  const ask = () =>
+    fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), { signal, headers: traceHeaders() })
   try {
-    response = await fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), {
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: traceHeaders(),
+    // Again if the connection broke, which may have led to a copy of enrollment that has stopped.
+    response = await ask().catch((error: unknown) => {
+      if (isConnectionError(error)) return ask()
+      throw error
     })
     body = await response.json()
   } catch (error) {
