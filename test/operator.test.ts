@@ -492,7 +492,7 @@ describe('npm run admin', () => {
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('set ADMIN_SECRET')])
     const folder = await mkdtemp(join(tmpdir(), 'robokids-operator-'))
     const secret = { ADMIN_SECRET: undefined, ADMIN_SECRET_FILE: join(folder, 'secret') }
-    expect((await adminWith(secret, 'disputes')).stderr).toContain('ADMIN_SECRET_FILE names a file that cannot be read')
+    expect((await adminWith(secret, 'disputes')).stderr).toContain('ADMIN_SECRET_FILE: cannot be read')
     await writeFile(secret.ADMIN_SECRET_FILE, `${localAdminSecret}\n`)
     expect((await adminWith(secret, 'disputes')).code).toBe(0)
     const wrong = await adminWith({ ADMIN_SECRET: 'not-the-secret' }, 'disputes')

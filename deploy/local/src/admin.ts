@@ -45,12 +45,11 @@ Options:
   <command> --help               explains one command
 
 Each says first, on the error output, which system it is for. Without settings that is the one that npm start runs in this
-folder; another is told by ${owningServices.map(urlSetting).join(', ')}, SITE_URL (or BFF_URL, if the
-site is reached in another way from here) and ADMIN_SECRET, for accounts by IDENTITY_POOL, AWS_ACCESS_KEY_ID and
-AWS_SECRET_ACCESS_KEY as well; a secret may be in a file that ADMIN_SECRET_FILE names. What changes something wants the
-system's name in SYSTEM_NAME.
+folder; another is told by ${owningServices.map(urlSetting).join(', ')}, SITE_URL and ADMIN_SECRET, for accounts
+by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well; ADMIN_SECRET_FILE names a file with the secret.
+What changes something wants its name in SYSTEM_NAME.
   docker-compose    docker-compose run --rm admin <command>
-  Kubernetes        kubectl exec -it deploy/bff -- node deploy/local/src/admin.ts <command>`
+  Kubernetes        kubectl exec -it deploy/admin -- node deploy/local/src/admin.ts <command>`
 
 function help(name: string, command: Command): string {
   const options = optionsOf(command).filter((option) => option !== 'help')

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { systemSchema, type SystemIdentity } from '@robokids/contracts/system'
 import { localAdminSecret, readSettingFiles } from '@robokids/runtime/config'
 import { perService, portSetting, urlSetting, type ServiceName } from './services.ts'
@@ -12,12 +11,13 @@ const { env, problems } = readSettingFiles(secrets, process.env)
 const settings = readSettings(env)
 /** URLs of the processes: those of `npm start`, unless the environment says otherwise. */
 export const addresses: Record<ServiceName, string> = {
-  bff: env['BFF_URL'] ?? env['SITE_URL'] ?? `http://localhost:${settings.PORT}`,
+  bff: env['SITE_URL'] ?? `http://localhost:${settings.PORT}`,
   ...perService((name) => env[urlSetting(name)] ?? `http://127.0.0.1:${settings[portSetting(name)]}`),
 }
 
 /**
- * Returns a secret from the environment, or from the file that the variable with `_FILE` names; for this machine, by default that of `npm start`.
+ * Returns a secret from the environment, or from the file that the variable with `_FILE` names; for this machine, by default
+ * that of `npm start`.
  * @throws OperatorError for a remote process without a secret
  */
 export function secretFor(name: ServiceName, variable: string, local: string): string {
@@ -25,19 +25,9 @@ export function secretFor(name: ServiceName, variable: string, local: string): s
   if (problem) throw new OperatorError(problem.reason)
   const given = env[variable]
   if (given !== undefined && given !== '') return given
-  const file = env[`${variable}_FILE`]
-  if (file !== undefined && file !== '') return readSecret(`${variable}_FILE`, file)
   const host = URL.parse(addresses[name])?.hostname ?? ''
   if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)) return local
   throw new OperatorError(`${name} is at ${addresses[name]}, which is not this machine: set ${variable}.`)
-}
-
-function readSecret(variable: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-  } catch (error) {
-    throw new OperatorError(`${variable} names a file that cannot be read: ${(error as Error).message}`)
-  }
 }
 
 /** Calls a process as an administrator. @throws OperatorError with the error response, or if it does not answer */

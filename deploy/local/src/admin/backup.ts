@@ -4,6 +4,7 @@ import { access, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/pr
 import { join, resolve } from 'node:path'
 import { PassThrough, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { readSettingFiles } from '@robokids/runtime/config'
 import { z } from 'zod'
 import { OperatorError } from '../operated-system.ts'
 import { owningServices, perService, type OwningService } from '../services.ts'
@@ -52,7 +53,9 @@ const databaseSetting = (name: OwningService) => `${name.toUpperCase()}_DATABASE
 /** The URLs of the databases, as PostgreSQL's programs reach them: those of `npm start`, unless the environment says otherwise. */
 function databaseUrls(): Record<OwningService, string> {
   const server = settings.DATABASE_SERVER_URL ?? `postgres://postgres@127.0.0.1:${settings.POSTGRES_PORT}`
-  return perService((name) => process.env[databaseSetting(name)] ?? `${server}/${name}`)
+  const { env, problems } = readSettingFiles(owningServices.map(databaseSetting), process.env)
+  for (const { reason } of problems) throw new OperatorError(reason)
+  return perService((name) => env[databaseSetting(name)] ?? `${server}/${name}`)
 }
 
 /** Says on the error output which databases a command is for, without their passwords. */
