@@ -132,7 +132,7 @@ async function backUp({ words, options }: Call): Promise<string> {
   const sessions = services.map((service) => ({ service, session: tools.session(urls[service]) }))
   try {
     // All connections first: the snapshots then follow each other within milliseconds, however long the dumps take.
-    for (const { session } of sessions) await session.value('select 1')
+    for (const { session } of sessions) await session.value('set idle_in_transaction_session_timeout = 0; select 1')
     const states = new Map<OwningService, State>()
     for (const { service, session } of sessions) {
       const state = await session.value(`begin isolation level repeatable read read only; ${stateQuery}`)

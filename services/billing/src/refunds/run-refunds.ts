@@ -1,4 +1,4 @@
-import type { Transaction } from '@robokids/runtime/db'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, isNull, lte, min } from 'drizzle-orm'
 import { readPaymentBuyer } from './read-buyer.ts'
 import type { BillingContext } from '../config.ts'
@@ -114,6 +114,8 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
     .update(refunds)
     .set({ ...nextAttempt(context, refund), keyGeneration })
     .where(stillWaiting)
+  // A request has tried it: the job may sleep longer than until the next attempt.
+  await wakeJob(context.db, 'run-refunds')
 }
 
 /** Stripe will never make it. If that is because a part was refunded already, an automatic refund of the rest is enqueued. */
