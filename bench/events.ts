@@ -6,6 +6,8 @@ import { connect, type Database } from '@robokids/runtime/db'
 import { newEvent, publish } from '@robokids/runtime/outbox'
 import { createLogger } from '@robokids/runtime/telemetry'
 import { eventually } from '@robokids/test/bed'
+import { localNatsPassword } from '@robokids/runtime/config'
+import { operatorUser } from '@robokids/runtime/streams'
 import { AckPolicy, connect as connectNats, StorageType } from 'nats'
 import { openDoor, sessionsOnSale } from './doors.ts'
 import { alternate, figuresOf, printResults, printSurroundings, steadily, type Figures } from './measure.ts'
@@ -90,7 +92,7 @@ function openTill({ system }: MeasuredSystem, unpaid: Map<string, string>, paid:
 
 /** Publishes the same envelopes to a stream of the same kind, and receives them by a consumer of the same kind. */
 async function openBareStream(url: string) {
-  const connection = await connectNats({ servers: url })
+  const connection = await connectNats({ servers: url, user: operatorUser, pass: localNatsPassword })
   const manager = await connection.jetstreamManager()
   const [stream, subject, durable] = ['bench', 'bench.payment', 'bench__payment']
   await manager.streams.add({ name: stream, subjects: [subject], storage: StorageType.File })

@@ -8,6 +8,8 @@ import { startPostgres } from '@robokids/local/postgres'
 import { freePort } from '@robokids/local/processes'
 import { eventually } from '@robokids/test/bed'
 import { startSystem, type System } from '@robokids/test/system'
+import { localNatsPassword } from '@robokids/runtime/config'
+import { operatorUser } from '@robokids/runtime/streams'
 import { connect } from 'nats'
 
 /** Connections to a database, and workers that ask: the services' standard pool. */
@@ -64,7 +66,7 @@ export async function startMeasuredSystem(bff: Record<string, string> = {}): Pro
     return found
   }
   const sqlOf = { enrollment, billing: system.sql('billing') }
-  const nats = await connect({ servers: system.nats.url })
+  const nats = await connect({ servers: system.nats.url, user: operatorUser, pass: localNatsPassword })
   const manager = await nats.jetstreamManager()
   const [{ version } = { version: '' }] = await enrollment<{ version: string }[]>`
     select current_setting('server_version') as version`

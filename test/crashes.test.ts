@@ -192,10 +192,29 @@ describe('A service killed inside a consumer', () => {
 })
 
 describe('A killed broker', () => {
-  it('A payment is published when a killed broker is back, and until then the page promises nothing', async () => {
-    const family = await newFamily()
+  it('Pages, sign-ins, registrations and payments go on without the broker, also in a process that starts, and their events are sent when it is back', async () => {
+    const member = sampleMember(`${randomUUIDv7()}@example.com`)
+    const { email, password } = member
+    expect((await system.post('/api/auth/sign-up', member)).status).toBe(200)
+    const mail = await eventually(async () => (await system.mailsTo(email))[0], 30_000)
+    const [code = ''] = /\b\d{6}\b/.exec(mail.text) ?? []
+    expect((await system.post('/api/auth/confirm-sign-up', { email, code, password })).status).toBe(200)
+
     await system.nats.kill()
+    for (const name of ['billing', 'bff'] as const) {
+      await system.processes[name].kill()
+      await system.processes[name].start()
+    }
+    for (const { url } of Object.values(system.processes)) {
+      const answer = await fetch(`${url}/readyz`)
+      expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'degraded', bus: false }])
+    }
+    expect(await system.openDates()).not.toEqual([])
+    expect((await system.post('/api/auth/sign-in', { email, password })).status).toBe(200)
+    const family = await newFamily()
     await system.pay(family.checkoutUrl)
+    await eventually(async () => (await unpublished('billing', 'payment.completed')) === 1)
+    // Until then the page promises nothing.
     expect((await system.state(family.registrationId)).status).toBe('held')
     await system.nats.restart()
     await expectCompleted(family)

@@ -5,7 +5,10 @@ import { eventually } from './src/bed.ts'
 
 let system: System
 beforeAll(async () => {
-  system = await startSystem({ all: { LOG_LEVEL: 'debug', UPSTREAM_TIMEOUT_MS: '2000', STRIPE_TIMEOUT_MS: '500' } })
+  system = await startSystem({
+    all: { LOG_LEVEL: 'debug', UPSTREAM_TIMEOUT_MS: '2000', STRIPE_TIMEOUT_MS: '500' },
+    identity: {},
+  })
 })
 afterAll(() => system.stop())
 
@@ -17,6 +20,78 @@ const family = {
   addressLine1: '77 Whortleberry Court',
   city: 'Ypsilantium',
 }
+
+/** The lines of all processes so far. */
+const lines = () =>
+  Object.values(system.processes)
+    .flatMap((one) => one.output().split('\n'))
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+describe('The logs of requests', () => {
+  it('A request is a line in each process it comes through, with one trace, and without anything it holds', async () => {
+    const secrets = {
+      email: `zenobia.${randomUUIDv7()}@vantreeck.example.com`,
+      given_name: 'Zenobia',
+      family_name: 'Vantreeck',
+      phone_number: '+12025550143',
+      password: 'Quagmire-4417!',
+      birthdate: '1984-02-29',
+      street: '77 Whortleberry Court',
+      city: 'Ypsilantium',
+      // Longer than any, so that no number in a line is like it by chance.
+      code: '918273645546',
+      token: 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ6ZW5vYmlhIn0.c2lnbmF0dXJl',
+      cookie: 'Xylographica',
+    }
+    const { code, token, cookie, ...account } = secrets
+    const signedUp = await system.post('/api/auth/sign-up', { ...account, state: 'MI', zip: '48197' })
+    expect(signedUp.status).toBe(200)
+    await system.post('/api/auth/confirm-sign-up', { email: account.email, code })
+    await system.post('/api/auth/sign-in', { email: account.email, password: `${account.password}x` })
+    const query = new URLSearchParams({ code, token, email: account.email, phone: account.phone_number })
+    const headers = {
+      authorization: `Bearer ${token}`,
+      cookie: `session=${cookie}`,
+      'user-agent': 'Quillfeather/7',
+      'x-request-id': 'a-request-of-this-test',
+    }
+    await fetch(`${system.siteUrl}/api/classes?${query}`, { headers })
+    await fetch(`${system.siteUrl}/no/such/${account.given_name}?${query}`, { headers })
+
+    const [request] = await eventually(() => {
+      const found = lines().filter(({ msg, route }) => msg === 'request' && route === '/api/auth/sign-up')
+      return found.length > 0 && found
+    })
+    expect(request).toMatchObject({
+      service: 'bff',
+      method: 'POST',
+      ms: expect.any(Number),
+      status: expect.any(Number),
+      requestId: expect.any(String),
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+    const signUps = lines().filter(
+      ({ msg, route, status }) => msg === 'request' && route === '/api/auth/sign-up' && status === 200,
+    )
+    const traced = lines().filter(({ traceId }) => traceId === signUps[0]?.['traceId'])
+    expect(new Set(traced.map(({ service }) => service))).toEqual(new Set(['bff', 'identity']))
+    expect(new Set(traced.map(({ requestId }) => requestId)).size).toBe(1)
+    await eventually(() =>
+      lines().some(({ requestId, msg }) => requestId === headers['x-request-id'] && msg === 'request'),
+    )
+    expect(lines().filter(({ route }) => route === '/healthz' || route === '/readyz')).toEqual([])
+
+    const printed = Object.values(system.processes).flatMap((one) => one.output().toLowerCase().split('\n'))
+    for (const secret of [
+      ...Object.values(secrets),
+      encodeURIComponent(account.email),
+      headers['user-agent'],
+      '2025550143',
+    ])
+      expect(printed.filter((line) => line.includes(secret.toLowerCase()))).toEqual([])
+  })
+})
 
 describe('The logs of a registration that fails at each service in turn', () => {
   it('Logs contain neither the family’s data nor the references that open its pages', async () => {

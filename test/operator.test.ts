@@ -7,14 +7,14 @@ import { promisify } from 'node:util'
 import { paymentCompleted, refundsSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { root } from '@robokids/local/settings'
-import { connectBus, type Bus } from '@robokids/runtime/bus'
+import type { Bus } from '@robokids/runtime/bus'
 import { localAdminSecret } from '@robokids/runtime/config'
 import { newEvent } from '@robokids/runtime/outbox'
-import { createLogger } from '@robokids/runtime/telemetry'
 import { parse } from 'csv-parse/sync'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './src/bed.ts'
+import { connectAsOperator } from './src/operator-bus.ts'
 import { startSystem, type System } from './src/system.ts'
 import { readTaggedPdf } from './src/tagged-pdf.ts'
 
@@ -23,13 +23,7 @@ let system: System
 let bus: Bus
 beforeAll(async () => {
   system = await startSystem({ all: { CONSUMER_RETRY_DELAYS: '20,20', SYSTEM_NAME: systemName } })
-  bus = await connectBus({
-    url: system.nats.url,
-    replicas: 1,
-    name: 'test',
-    ackWaitMs: 30_000,
-    log: createLogger('test', 'silent'),
-  })
+  bus = await connectAsOperator(system.nats, 'test')
 })
 afterAll(async () => {
   await bus.close()
@@ -48,6 +42,8 @@ async function adminWith(
     BILLING_URL: system.processes.billing.url,
     NOTIFICATIONS_URL: system.processes.notifications.url,
     SYSTEM_NAME: systemName,
+    NATS_URL: system.nats.url,
+    NATS_STREAM_MEGABYTES: '256',
     ...differences,
   }
   return promisify(execFile)(process.execPath, [join(root, 'deploy/local/src/admin.ts'), ...args], { env }).then(
@@ -408,6 +404,22 @@ describe('npm run admin -- job', () => {
     expect((await admin('reconcile')).code).toBe(0)
     const unknown = await admin('job', 'notifications', 'forget')
     expect([unknown.code, unknown.output]).toEqual([1, expect.stringMatching(/it has outbox, sweep, .*forget-mails/)])
+  })
+})
+
+describe('npm run admin -- streams', () => {
+  it('The broker’s streams are shown with what differs from the settings, and made what the settings say', async () => {
+    const { code, output } = await admin('streams')
+    expect([code, JSON.parse(output)]).toMatchObject([0, [{ stream: 'identity', differences: [] }, {}, {}, {}, {}]])
+    const smaller = { NATS_STREAM_DAYS: '10' }
+    expect(await adminWith({ ...smaller, SYSTEM_NAME: 'another' }, 'streams', 'apply', '--yes')).toMatchObject({
+      code: 1,
+    })
+    const changed = await adminWith(smaller, 'streams', 'apply', '--yes')
+    expect(changed.stdout).toContain('Changed: the stream billing keeps events 30 days, not 10 days\n')
+    expect((await adminWith(smaller, 'streams', 'apply', '--yes')).stdout).toBe('Nothing differs.\n')
+    const refused = await adminWith({ NATS_PASSWORD: 'another' }, 'streams')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('NATS_USER, NATS_PASSWORD: ')])
   })
 })
 

@@ -156,7 +156,7 @@ describe.each(owningServices)('Old rows of %s', (name) => {
     const { tables = {} } = await applications[name].load()
     const seen = new Map<string, number>()
     const expected: { table: string; gone: Row[]; left: Row[] }[] = []
-    for (const { table, ...expiry } of expiriesOf({ ...runtimeTables, ...tables })) {
+    for (const { table, ...expiry } of expiriesOf({ ...runtimeTables(30), ...tables })) {
       const index = seen.get(table) ?? 0
       seen.set(table, index + 1)
       // Consents go with their attempts, below.
@@ -164,7 +164,7 @@ describe.each(owningServices)('Old rows of %s', (name) => {
       expected.push({ table, ...(await insertCase(table, expiry, cases[`${table} ${index}`] ?? cases[table])) })
     }
     if (name === 'billing') expected.push(await insertConsents())
-    await sweep(rows.connection.db, { ...runtimeTables, ...tables }, new Clock(), AbortSignal.any([]))
+    await sweep(rows.connection.db, { ...runtimeTables(30), ...tables }, new Clock(), AbortSignal.any([]))
     for (const { table, gone, left } of expected) {
       expect([table, await rows.count(table, gone)]).toEqual([table, 0])
       expect([table, await rows.count(table, left)]).toEqual([table, left.length])

@@ -1,3 +1,4 @@
+import { registrationEvents } from '@robokids/contracts/events'
 import type { Service } from '@robokids/runtime/service'
 import { startAccessTokens } from './access-tokens.ts'
 import { checkAccounts } from './account-check.ts'
@@ -11,7 +12,7 @@ import { Identity } from './identity.ts'
 import { createMailLimits } from './mail-limits.ts'
 import { membershipRoutes } from './membership-routes.ts'
 import { offerRoutes } from './offer-routes.ts'
-import { createOffers } from './offers.ts'
+import { createOffers, offerEvents } from './offers.ts'
 import { pages } from './pages.ts'
 import { paymentPageRoutes } from './payment-pages.ts'
 import { profileRoutes } from './profile-routes.ts'
@@ -32,7 +33,9 @@ import { webhookRoute } from './webhook-route.ts'
  */
 export const bff: Service<Config> = {
   name: 'bff',
+  isPublic: true,
   config: configSchema,
+  watches: [...registrationEvents, ...offerEvents],
   async routes(http, context) {
     const services = connectServices(context.config)
     await registerRequestGuards(http, context.config)

@@ -22,7 +22,8 @@ afterEach(() => {
 const answers: RequestListener = (_request, response) => void response.end('{}')
 
 /** Copies of a service at 127.0.0.1, 127.0.0.2 and so on, each with its behaviour; undefined for one that does not listen. */
-async function copiesOf(...listeners: (RequestListener | undefined)[]) {
+const copiesOf = (...listeners: (RequestListener | undefined)[]) => copiesRefreshed(50, ...listeners)
+async function copiesRefreshed(refreshAfterMs: number, ...listeners: (RequestListener | undefined)[]) {
   const seen: string[] = []
   const names = listeners.map((_, index) => `127.0.0.${index + 1}`)
   let port = 0
@@ -40,7 +41,7 @@ async function copiesOf(...listeners: (RequestListener | undefined)[]) {
     if (found.names.length === 0) throw new Error('the name server does not answer')
     return found.names
   }
-  const copies = new Copies(`http://service.internal:${port}`, { lookup, refreshAfterMs: 50 })
+  const copies = new Copies(`http://service.internal:${port}`, { lookup, refreshAfterMs })
   const send = (method: 'GET' | 'POST' = 'GET', body?: Buffer) =>
     copies.request(method, '/', { body, signal: AbortSignal.timeout(10_000) })
   const times = (name: string) => seen.filter((one) => one === name).length
@@ -50,7 +51,7 @@ async function copiesOf(...listeners: (RequestListener | undefined)[]) {
 // macOS has no 127.0.0.2 by itself.
 describe.skipIf(process.platform === 'darwin')('the copies of a service', () => {
   it('take turns, all of them', async () => {
-    const { send, times, found } = await copiesOf(answers, answers, answers)
+    const { send, times, found } = await copiesRefreshed(60_000, answers, answers, answers)
     for (let nth = 0; nth < 30; nth += 1) await send()
     expect(found.names.map(times)).toEqual([10, 10, 10])
     expect(found.lookups).toBe(1)

@@ -13,6 +13,7 @@ import {
   type AvailableSlots,
   type ClassType,
 } from '@robokids/contracts/enrollment'
+import type { EventDefinition } from '@robokids/contracts/event'
 import { productStateChanged, type ShopView } from '@robokids/contracts/shop'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
@@ -42,6 +43,9 @@ const seatEvents = [
   memberSeated,
   memberRejected,
 ]
+
+/** The events that make cached offers stale. */
+export const offerEvents: readonly EventDefinition[] = [...seatEvents, seasonOpened, pricesChanged, productStateChanged]
 
 export function createOffers(services: Services, { bus, log }: Context<Config>): Offers {
   const { enrollment, billing } = services

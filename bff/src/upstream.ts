@@ -1,6 +1,6 @@
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { DomainError, unavailable } from '@robokids/runtime/errors'
-import { traceHeaders } from '@robokids/runtime/telemetry'
+import { inSpan, traceHeaders } from '@robokids/runtime/trace'
 import type { z } from 'zod'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Config } from './config.ts'
@@ -74,11 +74,13 @@ function upstream(url: string, timeoutMs: number, connections = defaultConnectio
   const copies = copiesAt(url)
   const limit = new ConcurrencyLimit(connections)
 
-  async function raw(
-    method: 'GET' | 'POST',
-    path: string,
-    { headers, body, signal }: RawCall = {},
-  ): Promise<RawAnswer> {
+  const raw: Upstream['raw'] = (method, path, call = {}) =>
+    inSpan(
+      { name: logNameOf(method, path), kind: 'client', attributes: { 'server.address': new URL(url).host } },
+      async () => send(method, path, call),
+    )
+
+  async function send(method: 'GET' | 'POST', path: string, { headers, body, signal }: RawCall): Promise<RawAnswer> {
     // Read before waiting for a connection.
     const tracing = traceHeaders()
     const timeout = new AbortController()

@@ -6,13 +6,13 @@ import { testBed, type TestBed } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBff } from './fixture.ts'
 
+const secret = () => randomBytes(24).toString('base64url')
+
 let bed: TestBed
 beforeAll(async () => {
-  ;[bed] = await Promise.all([testBed(), buildWeb()])
+  ;[bed] = await Promise.all([testBed({ natsPassword: secret() }), buildWeb()])
 })
 afterAll(() => bed.stop())
-
-const secret = () => randomBytes(24).toString('base64url')
 
 describe('the design system page', () => {
   it('is served in development, and not found in production', async () => {

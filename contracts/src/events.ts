@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import * as billing from './billing.ts'
 import * as enrollment from './enrollment.ts'
-import type { EventDefinition } from './event.ts'
+import type { EventDefinition, Producer } from './event.ts'
 import * as identity from './identity.ts'
 import * as notifications from './notifications.ts'
 import * as shop from './shop.ts'
@@ -65,6 +65,8 @@ export const registrationEvents: readonly EventDefinition[] = allEvents.filter(
 
 export interface Stream {
   name: string
+  /** The service that publishes its events, and creates it. */
+  producer: Producer
   subjects: string[]
   /** Its events are stored in memory, for ten minutes. */
   secret: boolean
@@ -72,9 +74,19 @@ export interface Stream {
 
 /** Returns the broker's streams with their subjects (event types): one per producer, named after it, and one for its secret events. */
 export function streams(): Stream[] {
-  return [...Map.groupBy(allEvents, (event) => event.stream)].map(([name, events]) => ({
-    name,
-    subjects: events.map((event) => event.type),
-    secret: events.some((event) => event.secret),
-  }))
+  return Map.groupBy(allEvents, (event) => event.stream)
+    .entries()
+    .flatMap(([name, [first, ...others]]) =>
+      first === undefined
+        ? []
+        : [
+            {
+              name,
+              producer: first.producer,
+              subjects: [first, ...others].map((event) => event.type),
+              secret: first.secret,
+            },
+          ],
+    )
+    .toArray()
 }

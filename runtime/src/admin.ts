@@ -62,7 +62,7 @@ export function systemRoute<Config>(http: Http, context: Context<Config>): void 
 /**
  * Adds the routes that `npm run admin` calls on a service with a database: `GET /admin/dead-letters?all=true`,
  * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish`, `POST /admin/outbox/:id/retry`,
- * `POST /admin/jobs/:name`, `POST /admin/streams/prune` and `POST /admin/reseal`. All require the admin secret.
+ * `POST /admin/jobs/:name` and `POST /admin/reseal`. All require the admin secret.
  * @param parts the service's consumers and sealed columns, and the names of its jobs.
  */
 export function operatorRoutes<Config>(
@@ -70,7 +70,7 @@ export function operatorRoutes<Config>(
   { consumers, sealed, jobs }: { consumers: Consumer<Config>[]; sealed: SealedColumn<Config>[]; jobs: string[] },
   context: Context<Config>,
 ): void {
-  const { db, bus } = context
+  const { db } = context
   const onRequest = requireAdmin(context)
   http.get(
     '/admin/dead-letters',
@@ -133,11 +133,6 @@ export function operatorRoutes<Config>(
       await wakeJob(db, name)
       return { woken: true as const }
     },
-  )
-  http.post(
-    '/admin/streams/prune',
-    { onRequest, schema: { response: { 200: z.object({ removed: z.array(z.string()) }) } } },
-    async () => ({ removed: await bus.pruneStreams() }),
   )
   http.post('/admin/reseal', { onRequest, schema: { response: { 200: resealedSchema } } }, async () =>
     reseal(db, sealed, context.config),

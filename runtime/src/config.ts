@@ -6,6 +6,9 @@ import { inProduction, productionRules, proxiesHint } from './production-rules.t
 /** The admin secret of `npm start`; production does not start with it. */
 export const localAdminSecret = 'local-admin'
 
+/** The password of every user of the broker of `npm start`; production does not start with it. */
+export const localNatsPassword = 'local-nats'
+
 /** Returns the schema of a decimal number. An empty setting is not 0, and `0x10` is not 16. */
 export function numeric<Schema extends z.ZodType<number, number>>(schema: Schema) {
   return z
@@ -100,8 +103,29 @@ export const baseShape = {
     .regex(/^(nats|tls):\/\/[^\s,/]+(,(nats|tls):\/\/[^\s,/]+)*$/, { error: 'is not a list like nats://host:4222' })
     .default('nats://127.0.0.1:4222')
     .register(inProduction, productionRules.mustBeSet),
+  /**
+   * The broker's user, which decides what the process may publish and consume (deploy/nats/users.conf): the process's name, or
+   * `operator` for what prepares a roll-out. Default: the process's name.
+   */
+  NATS_USER: z
+    .string()
+    .trim()
+    .regex(/^[a-z]+$/, { error: 'is not a user of the broker, such as billing' })
+    .optional()
+    .register(inProduction, productionRules.mustBeSet),
+  NATS_PASSWORD: z.string().trim().min(1).default(localNatsPassword).register(inProduction, productionRules.secret),
   /** The broker's replicas per stream: 3 in a cluster. */
   NATS_REPLICAS: numeric(z.int().min(1).max(5)).default(1),
+  /**
+   * How many days the broker keeps an event, and the outbox with it. It has to be longer than the longest outage of a consumer:
+   * one that comes back later misses events until an operator publishes them again.
+   */
+  NATS_STREAM_DAYS: numeric(z.int().min(1).max(365)).default(30),
+  /**
+   * The size of each service's stream, which the broker reserves on its disk. A full one rejects new events, which wait in the
+   * outbox. The default holds four million events.
+   */
+  NATS_STREAM_MEGABYTES: numeric(z.int().min(16).max(1_048_576)).default(4_096),
   /** With `false`, a start waits until `node src/main.ts migrate` has been run for its version, and changes nothing itself. */
   MIGRATE_ON_START: z
     .enum(['true', 'false'])
@@ -109,6 +133,14 @@ export const baseShape = {
     .transform((value) => value === 'true'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_SECRET: z.string().trim().min(8).default(localAdminSecret).register(inProduction, productionRules.secret),
+  /** The OpenTelemetry collector that traces are sent to (OTLP over HTTP): `http://collector:4318`. None are recorded without it. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'is not a URL like http://collector:4318' })
+    .optional(),
+  /** The share of requests whose traces are recorded, from 0 to 1. */
+  OTEL_TRACES_SAMPLER_ARG: numeric(z.number().min(0).max(1)).default(1),
+  /** Milliseconds for which spans are collected before they are sent. */
+  OTEL_BSP_SCHEDULE_DELAY: milliseconds(10).default(5_000),
   /** An ISO 8601 duration (`PT40M`) added to the real time, to rehearse later events. Local only. */
   CLOCK_OFFSET: clockOffset,
   /** Milliseconds between the deliveries of a failing event; after the last one it becomes a dead letter. */
@@ -233,4 +265,12 @@ export function readConfig<Own>(own: Settings<Own>, env: Environment, { database
 /** Reads the database settings of a service. @throws ConfigError */
 export function readDatabaseConfig(env: Environment): DatabaseConfig {
   return readAll([databaseSchema], env) as DatabaseConfig
+}
+
+/**
+ * Reads the settings of a program that is no process of the system.
+ * @throws ConfigError naming every setting that is missing or wrong, and in production those that are for development only.
+ */
+export function readSettingsOf<Own>(own: Settings<Own>, env: Environment): Own {
+  return readAll([own], env) as Own
 }

@@ -5,7 +5,8 @@ import pg from 'pg'
 import postgres from 'postgres'
 import type { DatabaseConfig } from './config.ts'
 import { ConnectionError, isConnectionError } from './errors.ts'
-import type { Logger } from './telemetry.ts'
+import type { Logger, Metrics } from './telemetry.ts'
+import { inSpan, isRecording } from './trace.ts'
 
 /** Runs statements: a pool, on any free connection, or the lease of one connection. */
 export interface Queryable {
@@ -137,6 +138,12 @@ export class ConnectionPool implements Pool {
     }
   }
 
+  /** The number of connections by state, and of statements that wait for one. */
+  usage(): { inUse: number; idle: number; waiting: number } {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = this.#pool
+    return { inUse: totalCount - idle, idle, waiting }
+  }
+
   /** Waits at most `timeoutMs` for connections in use. */
   async close(timeoutMs = 1_000): Promise<void> {
     let timer: NodeJS.Timeout | undefined
@@ -166,13 +173,15 @@ export class ConnectionLease implements Lease {
 
   /** Runs a statement after the previous ones. @throws ConnectionError if the connection is lost. */
   query(statement: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
-    return this.#run(() => this.#client.query(statement, values))
+    return this.#run(() => traced(statement, () => this.#client.query(statement, values)))
   }
 
   /** @throws the error of the first statement that failed, or ConnectionError if the connection is lost. */
   queryAll(statements: pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     return this.#run(async () => {
-      const sent = await Promise.allSettled(statements.map((statement) => this.#client.query(statement)))
+      const sent = await Promise.allSettled(
+        statements.map((statement) => traced(statement, () => this.#client.query(statement))),
+      )
       return sent.map((result) => {
         if (result.status === 'rejected') throw result.reason
         return result.value
@@ -204,6 +213,16 @@ export class ConnectionLease implements Lease {
     this.#client.off('error', this.#markLost)
     this.#client.release(this.#lost.signal.aborted)
   }
+}
+
+/** Sends a statement in a span with its text, which never contains values: they are parameters. */
+function traced(statement: pg.QueryConfig, send: () => Promise<pg.QueryResult>): Promise<pg.QueryResult> {
+  if (!isRecording() || statement.text === 'begin') return send()
+  const { text } = statement
+  const operation = /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'SQL'
+  const table = /\b(?:from|into|update)\s+"?([a-z_]+)/i.exec(text)?.[1]
+  const name = statement.name ?? (table === undefined ? operation : `${operation} ${table}`)
+  return inSpan({ name, kind: 'client', attributes: { 'db.system.name': 'postgresql', 'db.query.text': text } }, send)
 }
 
 /** The driver reports most connection errors without a code, only by their message. */
@@ -273,6 +292,8 @@ export interface Connection {
   db: Database
   /** Calls `wake` with each notified name, and with undefined whenever notifications may have been missed. */
   listen(wake: (name: string | undefined) => void): Promise<void>
+  /** Adds the pool to a process's metrics. */
+  measure(metrics: Metrics): void
   /** Closes idle connections immediately, and those in use after at most `timeoutMs` (default: a second). */
   close(timeoutMs?: number): Promise<void>
 }
@@ -307,6 +328,18 @@ export function connect(
         (name) => wake(name),
         () => wake(undefined),
       )
+    },
+    measure(metrics) {
+      metrics.databaseConnectionsMax.set(config.DATABASE_POOL)
+      metrics.measure({
+        everyMs: 0,
+        async read() {
+          const { inUse, idle, waiting } = pool.usage()
+          metrics.databaseConnections.set({ state: 'in_use' }, inUse)
+          metrics.databaseConnections.set({ state: 'idle' }, idle)
+          metrics.databaseWaiting.set(waiting)
+        },
+      })
     },
     async close(timeoutMs = 1_000) {
       await Promise.all([listener.end({ timeout: timeoutMs / 1000 }), pool.close(timeoutMs)])

@@ -13,8 +13,9 @@ const databaseTimeoutMs = 2_000
 /**
  * Adds `GET /healthz` (the process runs), `/readyz` (it can serve requests) and `/metrics` (Prometheus).
  *
- * A backlog in the outbox or dead letters do not make a process unready: another process would have the same, and families can
- * be served meanwhile. They are reported here and in the metrics.
+ * Without its broker a process is `degraded`, and still ready: families can be served, events wait in the outbox, and another
+ * process would fare no better. The same is true of a backlog in the outbox and of dead letters, which are reported here and in
+ * the metrics.
  * @param database a connection that checks can use even if the pool is exhausted; undefined for a process without a database.
  */
 export function healthRoutes(
@@ -42,27 +43,37 @@ export function healthRoutes(
 
   http.get('/readyz', { logLevel: 'silent' }, async (request, reply) => {
     const writable = database ? await canWrite(database) : true
-    const ready = writable && bus.connected() && !stopping()
+    const ready = writable && !stopping()
+    const status = !ready ? 'not ready' : bus.connected() ? 'ready' : 'degraded'
     const details = isInternalRequest(request) && {
       database: writable,
       bus: bus.connected(),
       ...(database && writable ? await readBacklog(database).catch(() => ({})) : {}),
     }
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', ...details })
+    return reply.code(ready ? 200 : 503).send({ status, ...details })
   })
 
+  if (database) {
+    metrics.measure({
+      everyMs: 5_000,
+      async read() {
+        try {
+          const now = await readBacklog(database)
+          metrics.outboxPending.set(now.outbox.pending)
+          metrics.outboxOldest.set(now.outbox.oldestSeconds)
+          metrics.outboxSetAside.set(now.outbox.setAside)
+          metrics.deadLetters.set(now.deadLetters)
+          metrics.databaseUp.set(1)
+        } catch (error) {
+          metrics.databaseUp.set(0)
+          throw error
+        }
+      },
+    })
+  }
   http.get('/metrics', { logLevel: 'silent', onRequest: requireInternalOrAdmin(context) }, async (_, reply) => {
-    if (database) {
-      // While the database is unavailable, the previous values and all other metrics are still served.
-      const now = await readBacklog(database).catch(() => undefined)
-      if (now) {
-        metrics.outboxPending.set(now.outbox.pending)
-        metrics.outboxOldest.set(now.outbox.oldestSeconds)
-        metrics.outboxSetAside.set(now.outbox.setAside)
-        metrics.deadLetters.set(now.deadLetters)
-      }
-    }
-    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+    metrics.brokerUp.set(bus.connected() ? 1 : 0)
+    return reply.type(metrics.registry.contentType).send(await metrics.expose())
   })
 }
 

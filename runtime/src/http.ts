@@ -22,7 +22,9 @@ import {
 } from 'fastify-type-provider-zod'
 import type { BaseConfig } from './config.ts'
 import { DomainError, isConnectionError, sqlState } from './errors.ts'
-import { inTrace, type Logger, type Metrics } from './telemetry.ts'
+import { isInternalRequest } from './internal-requests.ts'
+import type { Logger, Metrics } from './telemetry.ts'
+import { beginTrace, type Span, type SpanRecorder } from './trace.ts'
 
 /** A Fastify server whose routes are typed and validated by zod schemas. */
 export type Http = FastifyInstance<
@@ -39,6 +41,10 @@ declare module 'fastify' {
     routeTable: RouteOptions[]
     /** The headers of every response; a process adds its own before it listens. */
     responseHeaders: Record<string, string>
+  }
+  interface FastifyRequest {
+    /** Its span; undefined for probes and scrapes, and before the first hook. */
+    span?: Span
   }
 }
 
@@ -159,15 +165,21 @@ function sendParserError(http: Http, error: NodeJS.ErrnoException, socket: Socke
 }
 
 /**
- * Creates the server of a process, with the same request ids, trace context, error bodies, body limits and metrics everywhere.
+ * Creates the server of a process, with the same request ids, trace context, error bodies, body limits, metrics and log lines
+ * everywhere.
  * @param stopping whether the process will stop soon: each response then closes its connection, so that its client opens the
  * next one to another process.
+ * @param isPublic whether strangers call it: their requests start traces of their own, whatever `traceparent` they send.
  */
 export function createHttp(
   config: BaseConfig,
   log: Logger,
   metrics: Metrics,
-  stopping: () => boolean = () => false,
+  {
+    stopping = () => false,
+    recorder,
+    isPublic = false,
+  }: { stopping?: () => boolean; recorder?: SpanRecorder | undefined; isPublic?: boolean | undefined } = {},
 ): Http {
   const http: Http = Fastify<RawServerDefault>({
     loggerInstance: log,
@@ -213,8 +225,20 @@ export function createHttp(
     if (closing) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
     if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
       throw new DomainError('malformed_request', 'The Host header is missing.')
-    const traceparent = request.headers['traceparent']
-    inTrace(typeof traceparent === 'string' ? traceparent : undefined, request.id, () => {
+    const { url: route = 'none', logLevel } = request.routeOptions
+    const { traceparent } = request.headers
+    const isTrusted = typeof traceparent === 'string' && (!isPublic || isInternalRequest(request))
+    const span = beginTrace({
+      name: `${request.method} ${route}`,
+      kind: 'server',
+      // Neither the address nor the query: both can give access to a family's pages.
+      attributes: { 'http.request.method': request.method, 'http.route': route, 'request.id': request.id },
+      traceparent: isTrusted ? traceparent : undefined,
+      requestId: request.id,
+      recorder: logLevel === 'silent' ? undefined : recorder,
+    })
+    request.span = span
+    span.run(() => {
       next()
     })
   })
@@ -230,12 +254,17 @@ export function createHttp(
     done(null, payload)
   })
   http.addHook('onResponse', (request, reply, next) => {
-    const labels = {
-      method: request.method,
-      route: request.routeOptions.url ?? 'none',
-      status: String(reply.statusCode),
-    }
-    metrics.httpDuration.observe(labels, reply.elapsedTime / 1000)
+    const { method, span } = request
+    const { url: route = 'none' } = request.routeOptions
+    const { statusCode: status, elapsedTime } = reply
+    metrics.httpDuration.observe({ method, route, status: String(status) }, elapsedTime / 1000)
+    span?.setAttributes({ 'http.response.status_code': status })
+    if (status >= 500) span?.fail(String(status))
+    // The route, not the address: that can contain references and codes.
+    const write = () => request.log.info({ method, route, status, ms: Math.round(elapsedTime) }, 'request')
+    if (span) span.run(write)
+    else write()
+    span?.end()
     next()
   })
 

@@ -8,7 +8,7 @@ import type { Bus, Delivery } from './bus.ts'
 import { instant, type Database, type Queryable, type Transaction } from './db.ts'
 import { DomainError, isConnectionError, isContention } from './errors.ts'
 import type { Context } from './service.ts'
-import { inTrace } from './telemetry.ts'
+import { continueTrace, inTrace } from './trace.ts'
 
 /** The events that each handler has handled. It guarantees that each event takes effect once. */
 export const inbox = pgTable(
@@ -94,46 +94,50 @@ function parseEvent(definition: EventDefinition, payload: string): CloudEvent {
   return definition.schema.parse(JSON.parse(payload))
 }
 
+function secondsSince(time: string): number {
+  return Math.max(0, Temporal.Now.instant().since(Temporal.Instant.from(time)).total('seconds'))
+}
+
 function describeError(error: unknown): string {
   if (error instanceof z.ZodError) return `The event does not match its contract:\n${z.prettifyError(error)}`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** Returns when the handler first started, and records the current time if it is new. */
+/** Returns when the handler first started, and records `startedAt` if it is new. */
 async function handlerSince(
   handler: string,
   { stream }: EventDefinition,
+  startedAt: Temporal.Instant,
   { db, bus }: { db: Database; bus: Bus },
 ): Promise<Temporal.Instant> {
   const known = () => db.select().from(handlers).where(eq(handlers.handler, handler))
   const [before] = await known()
   if (before) return before.since
   // If the durable exists, the handler is from a version without this table: not new, so none of its events are too old.
-  const since = (await bus.hasDurable(handler, stream)) ? 'epoch' : 'now'
-  await db
-    .insert(handlers)
-    .values({ handler, since: sql`date_trunc('milliseconds', ${since}::timestamptz)` })
-    .onConflictDoNothing()
+  const since = (await bus.hasDurable(handler, stream)) ? Temporal.Instant.fromEpochMilliseconds(0) : startedAt
+  await db.insert(handlers).values({ handler, since }).onConflictDoNothing()
   const [row] = await known()
   if (!row) throw new Error(`The handler ${handler} was not recorded.`)
   return row.since
 }
 
-/** Starts a durable consumer for each definition. */
-export async function startConsumers<Config>(
+/** Starts a durable consumer for each definition. Those of a broker that is away begin when it is back. */
+export function startConsumers<Config>(
   consumers: Consumer<Config>[],
   bus: Bus,
   context: Context<Config>,
-): Promise<{ stop(): Promise<void> }[]> {
+): { stop(): Promise<void> }[] {
   const { db, metrics } = context
+  const startedAt = Temporal.Now.instant()
   const delays = context.config.CONSUMER_RETRY_DELAYS
   const lastDelay = delays.at(-1) ?? 1_000
 
-  async function start(consumer: Consumer<Config>) {
+  function start(consumer: Consumer<Config>) {
     const { definition } = consumer
     const handler = handlerName(context.name, definition)
     const log = context.log.child({ handler })
-    const since = consumer.from === 'now' ? await handlerSince(handler, definition, context) : undefined
+    let since: Temporal.Instant | undefined
+    const findSince = async () => (since ??= await handlerSince(handler, definition, startedAt, context))
     const thisDelivery = ({ sequence }: Delivery) =>
       and(eq(failedDeliveries.handler, handler), eq(failedDeliveries.sequence, sequence))
 
@@ -206,7 +210,19 @@ export async function startConsumers<Config>(
         metrics.eventsHandled.inc({ handler, outcome: 'before' })
         return
       }
-      await inTrace(event.traceparent, undefined, async () => {
+      const entry = {
+        name: `handle ${definition.type}`,
+        kind: 'consumer',
+        attributes: {
+          'messaging.system': 'nats',
+          'messaging.destination.name': definition.type,
+          'messaging.consumer.group.name': handler,
+          'messaging.message.id': event.id,
+        },
+        traceparent: event.traceparent,
+        recorder: context.recorder,
+      } as const
+      await inTrace(entry, async (span) => {
         try {
           const first = await db.transaction((tx) => handleOnce(tx, consumer, handler, event, context))
           if (delivery.attempt > 1)
@@ -216,16 +232,30 @@ export async function startConsumers<Config>(
               .catch(() => {})
           delivery.done()
           metrics.eventsHandled.inc({ handler, outcome: first ? 'done' : 'duplicate' })
+          // A retried event is counted by its outcome; its latency is that of its fault.
+          if (first && delivery.attempt === 1) metrics.eventLatency.observe({ handler }, secondsSince(event.time))
         } catch (error) {
+          span.fail(error)
           await fail(delivery, error)
         }
       })
     }
 
     const { stream, type: subject } = definition
-    return bus.consume({ durable: handler, stream, subject, since }, handle)
+    const isNew = consumer.from === 'now' ? { since: findSince } : {}
+    return bus.consume({ durable: handler, stream, subject, ...isNew }, handle)
   }
-  return Promise.all(consumers.map(start))
+  metrics.measure({
+    everyMs: 5_000,
+    async read() {
+      const readings = consumers.map(async ({ definition }) => {
+        const handler = handlerName(context.name, definition)
+        metrics.consumerPending.set({ handler }, await bus.pending(handler, definition.stream))
+      })
+      if (bus.connected()) await Promise.all(readings)
+    },
+  })
+  return consumers.map(start)
 }
 
 /** Returns the number of dead letters that were not replayed. */
@@ -269,7 +299,9 @@ export async function replayDeadLetter<Config>(
     } catch (error) {
       throw new DomainError('validation_failed', describeError(error))
     }
-    await inTrace(event.traceparent, undefined, () => handleOnce(tx, consumer, letter.handler, event, context))
+    await continueTrace(event.traceparent, { name: `replay ${event.type}`, kind: 'consumer' }, () =>
+      handleOnce(tx, consumer, letter.handler, event, context),
+    )
     await tx
       .update(deadLetters)
       .set({ replayedAt: sql`now()` })

@@ -8,7 +8,8 @@ import type { Bus } from './bus.ts'
 import { wakeJob, type Database, type Queryable, type Transaction } from './db.ts'
 import { DomainError } from './errors.ts'
 import { idleMs } from './jobs.ts'
-import { currentTraceparent, type Logger, type Metrics } from './telemetry.ts'
+import type { Logger, Metrics } from './telemetry.ts'
+import { beginContinued, currentTraceparent } from './trace.ts'
 
 /** The events published by a service's transactions. They stay here as long as the broker stores them. */
 export const outbox = pgTable('outbox', {
@@ -101,7 +102,10 @@ export function createRelay(
   bus: Bus,
   { delaysMs, metrics, log }: { delaysMs: number[]; metrics: Metrics; log: Logger },
 ): Relay {
-  const publishes = allEvents.some((event) => event.stream === service)
+  const own = allEvents.filter((event) => event.stream === service)
+  const publishes = own.length > 0
+  // From 0, so that the first event of a rare type is an increase.
+  for (const { type } of own) metrics.outboxPublished.inc({ type }, 0)
   /** The `epoch` of the broker connection for which lost events were last checked. */
   let checkedEpoch = 0
 
@@ -135,6 +139,13 @@ export function createRelay(
         .orderBy(asc(outbox.position))
         .limit(batchSize)
       if (rows.length === 0) return false
+      const spans = rows.map(({ envelope: { type, id, traceparent } }) =>
+        beginContinued(traceparent, {
+          name: `publish ${type}`,
+          kind: 'producer',
+          attributes: { 'messaging.system': 'nats', 'messaging.destination.name': type, 'messaging.message.id': id },
+        }),
+      )
       const outcomes = await bus.publish(rows.map((row) => row.envelope))
 
       const stored: { id: string; sequence: number; type: string }[] = []
@@ -142,6 +153,8 @@ export function createRelay(
       for (const [index, row] of rows.entries()) {
         const outcome = outcomes[index]
         if (!outcome) continue
+        if ('error' in outcome) spans[index]?.fail(outcome.error)
+        spans[index]?.end()
         if ('sequence' in outcome) stored.push({ id: row.id, sequence: outcome.sequence, type: row.envelope.type })
         else if (outcome.fault === 'event') await recordRejection(row, outcome.error)
         else brokerError ??= outcome.error

@@ -17,7 +17,7 @@ export interface ProductionRule {
 export const inProduction = z.registry<ProductionRule>()
 
 /** The secrets in this repository, apart from the sealing key: everyone who reads it knows them. */
-const publishedSecrets = ['local', 'local-admin', 'local-client-secret', 'whsec_local', 'sk_test_local']
+const publishedSecrets = ['local', 'local-admin', 'local-client-secret', 'local-nats', 'whsec_local', 'sk_test_local']
 /** The sealing key of `npm start` and the tests. */
 export const publishedKey = Buffer.alloc(32, 'robokids')
 

@@ -1,21 +1,23 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { EventDefinition } from '@robokids/contracts/event'
 import type { RouteOptions } from 'fastify'
 import { operatorRoutes, systemRoute } from './admin.ts'
-import { connectBus, type Bus, type BusOptions } from './bus.ts'
+import { busOptions, connectBus, prepareStreams, type Bus } from './bus.ts'
 import { Clock } from './clock.ts'
 import { readConfig, readDatabaseConfig, type BaseConfig, type Environment, type Settings } from './config.ts'
 import { connect, type Connection, type Database } from './db.ts'
 import { healthRoutes } from './health.ts'
 import { createHttp, type Http } from './http.ts'
 import { startConsumers, type Consumer } from './inbox.ts'
-import { sleepUntil, startLoop, type Job, type Loop } from './jobs.ts'
+import { idleMs, sleepUntil, startLoop, type Job, type Loop } from './jobs.ts'
 import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
 import { awaitPreparation, prepareDatabase } from './prepare-database.ts'
 import type { SealedColumn } from './reseal.ts'
 import { runtimeTables, sweep, type TableLives } from './sweep.ts'
-import { createLogger, createMetrics, inTrace, type Logger, type Metrics } from './telemetry.ts'
+import { createLogger, createMetrics, type Logger, type Metrics } from './telemetry.ts'
+import { inTrace, type SpanRecorder } from './trace.ts'
 
 /** The context of use cases, routes, consumers and jobs. */
 export interface Context<Config> {
@@ -28,6 +30,8 @@ export interface Context<Config> {
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** Undefined if traces are not exported. */
+  recorder?: SpanRecorder | undefined
 }
 
 /** The definition of a service, or of the BFF. */
@@ -35,12 +39,16 @@ export interface Service<Config> {
   name: string
   /** Its own settings; the runtime adds the base settings. */
   config: Settings<Config>
+  /** Whether strangers call it: their requests do not continue a trace of theirs. */
+  isPublic?: boolean
   /** The folder of its SQL migrations; omitted by a process without a database. */
   migrations?: string
   /** Writes required rows after the migrations, under the same lock. Must be safe to run at every start. */
   seed?(db: Database, clock: Clock, config: Config): Promise<void>
   routes?(http: Http, context: Context<Config>): void | Promise<void>
   consumers?: Consumer<Config>[]
+  /** The events that it watches (`bus.watch`). */
+  watches?: readonly EventDefinition[]
   /** The columns with sealed values, for `npm run admin -- reseal`. */
   sealed?: SealedColumn<Config>[]
   jobs?: Job<Config>[]
@@ -101,6 +109,20 @@ async function openDatabase<Config>(
   return { connection: connect(where, service.name, log), locks: openLocks(where, service.name, log) }
 }
 
+/** Returns the recorder of spans if a collector is configured; the SDK is not even loaded otherwise. */
+async function openRecorder(service: string, config: BaseConfig): Promise<SpanRecorder | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config
+  if (endpoint === undefined) return undefined
+  const { createSpanRecorder, exportTo } = await import('./span-recorder.ts')
+  return createSpanRecorder({
+    service,
+    system: config.SYSTEM_NAME,
+    exporter: exportTo(endpoint),
+    ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    delayMs: config.OTEL_BSP_SCHEDULE_DELAY,
+  })
+}
+
 /** Adds the routes that every process has, and those of a service. */
 export async function addRoutes<Config>(
   http: Http,
@@ -118,32 +140,24 @@ export async function addRoutes<Config>(
   await service.routes?.(http, context)
 }
 
-function busOptions(name: string, config: BaseConfig, log: Logger): BusOptions {
-  return {
-    url: config.NATS_URL,
-    replicas: config.NATS_REPLICAS,
-    ensureStreams: config.MIGRATE_ON_START,
-    name,
-    ackWaitMs: config.CONSUMER_ACK_WAIT_MS,
-    log,
-  }
-}
-
 /**
  * Prepares the database and the broker's streams for this version of a service, and starts nothing: the job before a roll-out.
  * Safe to run while processes of the previous version, or of this one, are running.
- * @throws ConfigError before anything is opened if a setting is wrong.
+ * @throws ConfigError before anything is changed if a setting is wrong.
  */
 export async function migrateService<Config>(service: Service<Config>, env: Environment): Promise<void> {
   const config = readConfig(service.config, env, { database: service.migrations !== undefined })
   const log = createLogger(service.name, config.LOG_LEVEL)
+  // First, so that wrong credentials end it before anything is changed.
+  await prepareStreams(busOptions(config, service.name, log))
   await prepare(service, config, env, new Clock(config.CLOCK_OFFSET), log)
-  const bus = await connectBus({ ...busOptions(service.name, config, log), ensureStreams: true })
-  await bus.close()
   log.info('prepared for this version')
 }
 
-/** Starts a service in this process. @throws ConfigError before anything is opened if a setting is wrong. */
+/**
+ * Starts a service in this process. It waits for its database, but not for the broker.
+ * @throws ConfigError before anything is opened if a setting is wrong, or if the broker refuses its user
+ */
 export async function startService<Config>(
   service: Service<Config>,
   env: Environment,
@@ -152,9 +166,14 @@ export async function startService<Config>(
   const log = createLogger(service.name, config.LOG_LEVEL)
   const metrics = createMetrics()
   const clock = new Clock(config.CLOCK_OFFSET)
+  const recorder = await openRecorder(service.name, config)
 
-  const database = await openDatabase(service, config, env, clock, log)
-  const bus = await connectBus(busOptions(service.name, config, log))
+  // First, so that wrong credentials end the start before anything is opened.
+  const bus = await connectBus(busOptions(config, service.name, log))
+  const database = await openDatabase(service, config, env, clock, log).catch(async (error: unknown) => {
+    await settlesWithin(1_000, bus.close())
+    throw error
+  })
   const context: Context<Config> = {
     name: service.name,
     config,
@@ -163,10 +182,11 @@ export async function startService<Config>(
     clock,
     log,
     metrics,
+    recorder,
   }
 
   let stopping = false
-  const http = createHttp(config, log, metrics, () => stopping)
+  const http = createHttp(config, log, metrics, { stopping: () => stopping, recorder, isPublic: service.isPublic })
   await addRoutes(http, service, context, { database: database?.locks, stopping: () => stopping })
   await http.listen({ host: config.HOST, port: config.PORT })
   const { port } = http.server.address() as AddressInfo
@@ -178,10 +198,13 @@ export async function startService<Config>(
     const { db } = connection
     const options = { delaysMs: config.CONSUMER_RETRY_DELAYS, metrics, log }
     const relay = createRelay(service.name, db, bus, options)
+    connection.measure(metrics)
     const relayOnce = async () => {
+      if (!bus.connected()) return false
       let next: boolean | number = false
       await locks.withLock('outbox', async (lost) => {
-        const more = await relay.publishPending()
+        const publishing = { name: 'publish events', recorder, isLoop: true }
+        const more = await inTrace(publishing, () => relay.publishPending())
         next = more ? !lost.aborted : await relay.sleepMs(relayEveryMs)
       })
       return next
@@ -193,10 +216,11 @@ export async function startService<Config>(
     const sweepJob: Job<Config> = {
       name: 'sweep',
       everyMs: 3_600_000,
-      run: (_, signal) => sweep(db, { ...runtimeTables, ...service.tables }, clock, signal),
+      run: (_, signal) => sweep(db, { ...runtimeTables(config.NATS_STREAM_DAYS), ...service.tables }, clock, signal),
     }
     for (const job of [sweepJob, ...(service.jobs ?? [])]) {
       const everyMs = typeof job.everyMs === 'number' ? job.everyMs : job.everyMs(config)
+      metrics.jobInterval.set({ name: job.name }, Math.max(everyMs, job.nextDue ? idleMs : 0) / 1000)
       const run = async () => {
         let next: boolean | number = false
         await locks.withLock(`job:${job.name}`, async (lost) => {
@@ -206,14 +230,20 @@ export async function startService<Config>(
             overdue.abort()
           }, job.limitMs ?? jobLimitMs)
           const signal = AbortSignal.any([lost, stop.signal, overdue.signal])
-          await inTrace(undefined, undefined, () => job.run(context, signal)).finally(() => clearTimeout(timer))
-          metrics.jobRuns.inc({ job: job.name, outcome: 'done' })
+          const name = job.name
+          const measured = metrics.jobDuration.startTimer({ name })
+          await inTrace({ name: `job ${name}`, recorder, isLoop: true }, () => job.run(context, signal)).finally(() => {
+            clearTimeout(timer)
+            measured()
+          })
+          metrics.jobRuns.inc({ name, outcome: 'done' })
+          metrics.jobLastSuccess.setToCurrentTime({ name })
           if (job.nextDue) next = sleepUntil(await job.nextDue(context), everyMs, clock)
         })
         return next
       }
       const failed = (error: unknown) => {
-        metrics.jobRuns.inc({ job: job.name, outcome: 'failed' })
+        metrics.jobRuns.inc({ name: job.name, outcome: 'failed' })
         log.error({ err: error, job: job.name }, 'job failed and will run again')
       }
       loops.set(job.name, startLoop(everyMs, run, failed))
@@ -225,7 +255,7 @@ export async function startService<Config>(
       else loops.get(name)?.wake()
     })
   }
-  const consumers = await startConsumers(service.consumers ?? [], bus, context)
+  const consumers = startConsumers(service.consumers ?? [], bus, context)
   log.info({ port }, 'ready')
 
   let stopped: Promise<void> | undefined
@@ -256,7 +286,11 @@ export async function startService<Config>(
         outbox?.wake()
         await settlesWithin(Math.min(remainingMs(), 1_000), outbox?.stop())
         await settlesWithin(1_000, bus.close())
-        await Promise.all([database?.locks.close(), database?.connection.close()])
+        await Promise.all([
+          database?.locks.close(),
+          database?.connection.close(),
+          settlesWithin(1_000, recorder?.close()),
+        ])
         log.info('stopped')
       })()
       return stopped

@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm'
-import { streamDays } from './bus.ts'
 import type { Clock } from './clock.ts'
 import type { Database } from './db.ts'
 
@@ -27,8 +26,11 @@ export type TableLife = Expiry | Expiry[] | { until: string } | { kept: string }
 /** The tables by name. If the rows of one refer to another's, it comes before that one. */
 export type TableLives = Record<string, TableLife>
 
-/** The runtime's own tables, which every service has. */
-export const runtimeTables: TableLives = {
+/**
+ * The runtime's own tables, which every service has.
+ * @param streamDays how long the broker stores events
+ */
+export const runtimeTables = (streamDays: number): TableLives => ({
   outbox: {
     days: streamDays,
     since: 'published_at',
@@ -56,7 +58,7 @@ export const runtimeTables: TableLives = {
   broker_streams: { kept: 'One row' },
   handlers: { kept: 'One row for each handler' },
   heartbeat: { kept: 'One row' },
-}
+})
 
 const batchSize = 5_000
 

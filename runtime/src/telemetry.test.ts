@@ -1,6 +1,7 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { createLogger, errorForLog, inTrace } from './telemetry.ts'
+import { createLogger, createMetrics, errorForLog } from './telemetry.ts'
+import { beginTrace } from './trace.ts'
 
 describe('errorForLog', () => {
   it('keeps the failed statement and the reason but none of its values', () => {
@@ -51,7 +52,7 @@ describe('a log line', () => {
     })
     const id = '01a22818-d188-757c-b15e-ce9e86dc61d5'
     log.warn({ attemptId: id, eventId: id, to: 'maren@example.com', count: 3 }, 'once')
-    inTrace(undefined, id, () => log.info('again'))
+    beginTrace({ name: 'test', requestId: id }).run(() => log.info('again'))
     expect(lines[0]).toMatchObject({ attemptId: '01a22818-d188…', eventId: id, to: '[address]', count: 3 })
     expect(lines[1]).toMatchObject({ requestId: id })
   })
@@ -61,7 +62,7 @@ describe('a log line', () => {
     const log = createLogger('test', 'info', {
       write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
     })
-    inTrace(undefined, 'request-1', () => {
+    beginTrace({ name: 'test', requestId: 'request-1' }).run(() => {
       log.warn({ err: new Error('once'), eventId: 'e1', requestId: 'another' }, 'first')
       log.info('second')
     })
@@ -71,5 +72,57 @@ describe('a log line', () => {
     expect(lines[1]).not.toHaveProperty('err')
     expect(lines[1]).not.toHaveProperty('eventId')
     expect(lines[2]).not.toHaveProperty('traceId')
+  })
+
+  it('has neither personal data nor secrets, whatever the names and the depth of its fields', () => {
+    let line = ''
+    const log = createLogger('test', 'info', { write: (text) => (line = text) })
+    const secrets = {
+      guardianName: 'Quillon Vantreeck',
+      address: { line1: '77 Whortleberry Court', city: 'Ypsilantium' },
+      headers: { authorization: 'Bearer abc.def', cookie: 'session=xyz' },
+      attempts: [{ phone: '+1 734 555 0100', code: '493817', note: 'call +17345550100' }],
+      session: 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJtYXJlbiJ9.c2lnbmF0dXJl',
+      page: '/reset?code=493817&email=maren%40example.com',
+    }
+    log.info({ ...secrets, code: 'ECONNREFUSED', status: 503 }, 'opened /confirm?code=493817 with Bearer abc.def')
+    expect(line).not.toMatch(/quillon|whortleberry|ypsilantium|abc\.def|xyz|555.?0100|493817|eyJ|maren/i)
+    expect(JSON.parse(line)).toMatchObject({
+      guardianName: '[redacted]',
+      attempts: [{ phone: '[redacted]', code: '[redacted]', note: 'call [phone]' }],
+      page: '/reset?[query]',
+      code: 'ECONNREFUSED',
+      status: 503,
+      msg: 'opened /confirm?[query] with Bearer [token]',
+    })
+  })
+})
+
+describe('a measurement', () => {
+  it('is read once for all scrapes of its interval, and its last value is served while it fails', async () => {
+    const metrics = createMetrics()
+    let readings = 0
+    metrics.measure({
+      everyMs: 60_000,
+      async read() {
+        readings += 1
+        metrics.deadLetters.set(readings)
+      },
+    })
+    let fails = false
+    metrics.measure({
+      everyMs: 0,
+      async read() {
+        if (fails) throw new Error('The database is away.')
+        metrics.outboxPending.set(7)
+      },
+    })
+    await Promise.all([metrics.expose(), metrics.expose()])
+    fails = true
+    const text = await metrics.expose()
+    expect(readings).toBe(1)
+    expect(text).toMatch(/^dead_letters 1$/m)
+    expect(text).toMatch(/^outbox_pending 7$/m)
+    expect(text).toMatch(/^metrics_readings_failed_total 1$/m)
   })
 })

@@ -1,64 +1,31 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { randomBytes } from 'node:crypto'
-import { pino, type DestinationStream, type Logger } from 'pino'
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino, type DestinationStream, type LogFn, type Logger } from 'pino'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { traceFields } from './trace.ts'
 
 export type { Logger }
 
-/** The trace of the running code: one HTTP request or the handling of one event. */
-interface Trace {
-  traceId: string
-  spanId: string
-  /** The span of the caller, or the one that published the event. */
-  parentSpanId?: string
-  requestId?: string
-}
-
-const traces = new AsyncLocalStorage<Trace>()
-const traceparentPattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
-
-/**
- * Runs `work` in a new span, which continues the trace of `traceparent` (W3C Trace Context,
- * https://www.w3.org/TR/trace-context/) if that is valid, or starts a new trace.
- */
-export function inTrace<T>(traceparent: string | undefined, requestId: string | undefined, work: () => T): T {
-  const parent = traceparentPattern.exec(traceparent ?? '')
-  const trace: Trace = {
-    traceId: parent?.[1] ?? randomBytes(16).toString('hex'),
-    spanId: randomBytes(8).toString('hex'),
-    ...(parent?.[2] === undefined ? {} : { parentSpanId: parent[2] }),
-    ...(requestId === undefined ? {} : { requestId }),
-  }
-  return traces.run(trace, work)
-}
-
-/** Returns the `traceparent` of an event; undefined outside of a trace. */
-export function currentTraceparent(): string | undefined {
-  const trace = traces.getStore()
-  return trace && `00-${trace.traceId}-${trace.spanId}-01`
-}
-
-/** Returns the headers by which the next service continues the trace and names the same request; none outside of a trace. */
-export function traceHeaders(): Record<string, string> {
-  const traceparent = currentTraceparent()
-  const requestId = traces.getStore()?.requestId
-  return {
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
-  }
-}
-
-const addressPattern = /[^\s@<>"'(),:;]+@[\w.-]+\.\w+/g
-const idPattern = /\b([0-9a-f]{8}-[0-9a-f]{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
+const maskPatterns: [RegExp, string][] = [
+  // A query can contain a code, a token or an address; SQL's operator `?` is followed by a space.
+  [/\?[\w%.~-]+=[^\s"'`)]*/g, '?[query]'],
+  [/[^\s@<>"'(),:;]+@[\w.-]+\.\w+/g, '[address]'],
+  // A truncated id is enough to find the record, but a whole id would give access to a family's pages.
+  [/\b([0-9a-f]{8}-[0-9a-f]{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '$1…'],
+  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, '[token]'],
+  [/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer [token]'],
+  [/\+\d[\d ().-]{7,}\d/g, '[phone]'],
+]
 /** Ids that are logged whole: they give access to nothing, and error reports name them. */
-const unmaskedIds = new Set(['requestId', 'eventId'])
+const unmaskedIds = new Set(['requestId', 'eventId', 'traceId', 'spanId', 'parentSpanId'])
+/** Names of fields that are not logged at any depth: personal data and secrets. */
+const redactedFields =
+  /^(e-?mails?|recipient|phone(number)?|(given|family|guardian|child|recipient)-?names?|children|address(line\d)?|street|city|zip-?code|ip-?address|authorization|cookies?|set-cookie|password|secret|(access|id|refresh)?-?token|query)$/i
+/** A one-time code; the codes of errors are words. */
+const oneTimeCode = /^\d{4,10}$/
 
-/**
- * Masks text for the log: removes mail addresses and truncates ids. A truncated id is enough to find the record, but a whole
- * id would give access to a family's pages.
- */
+/** Masks text for the log: addresses, phone numbers, tokens and queries are removed, and ids truncated. */
 function maskForLog(text: string): string {
-  return text.replaceAll(addressPattern, '[address]').replaceAll(idPattern, '$1…')
+  return maskPatterns.reduce((masked, [pattern, replacement]) => masked.replaceAll(pattern, replacement), text)
 }
 
 /** Fields of errors that can contain personal data. */
@@ -86,40 +53,92 @@ export function errorForLog(error: unknown): unknown {
   return { ...safeFields, message: maskForLog(message), stack: maskForLog(stack) }
 }
 
+function maskField(name: string, value: unknown, depth = 0): unknown {
+  if (redactedFields.test(name)) return '[redacted]'
+  if (typeof value === 'string') {
+    if (/code$/i.test(name) && oneTimeCode.test(value)) return '[redacted]'
+    return unmaskedIds.has(name) ? value : maskForLog(value)
+  }
+  if (Array.isArray(value)) return value.map((item: unknown) => maskField('', item, depth + 1))
+  // Errors have their own serializer.
+  if (typeof value !== 'object' || value === null || value instanceof Error) return value
+  if (depth === 4) return '[deep]'
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskField(key, item, depth + 1)]))
+}
+
 /**
- * Creates a JSON logger. Each line has the service and, inside a trace, its ids. Never log personal data.
+ * Creates a JSON logger. Each line has the service and, inside a trace, its ids. Never log personal data: what is masked here
+ * is a second line of defence.
  * @param destination default: standard output.
  */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
     base: { service },
-    // A copy, because pino adds the line's own fields to the returned object.
-    mixin: () => ({ ...traces.getStore() }),
+    mixin: traceFields,
     serializers: { err: errorForLog },
     formatters: {
       log: (line: Record<string, unknown>) =>
-        Object.fromEntries(
-          Object.entries(line).map(([name, value]) => [
-            name,
-            typeof value === 'string' && !unmaskedIds.has(name) ? maskForLog(value) : value,
-          ]),
-        ),
+        Object.fromEntries(Object.entries(line).map(([name, value]) => [name, maskField(name, value)])),
+    },
+    hooks: {
+      logMethod(parts: Parameters<LogFn>, write: LogFn) {
+        const masked = parts.map((part: unknown) => (typeof part === 'string' ? maskForLog(part) : part))
+        write.apply(this as unknown as Logger, masked as Parameters<LogFn>)
+      },
     },
   }
   return destination ? pino(options, destination) : pino(options)
 }
+
+/** Gauges whose values are read from a database or a broker. */
+export interface Measurement {
+  /** For how long a reading is served: several scrapers, or many requests, share it. */
+  everyMs: number
+  /** Reads the values and sets the gauges. */
+  read: () => Promise<void>
+}
+
+/** How long a scrape waits for readings. */
+const readingTimeoutMs = 2_000
 
 /** Creates the Prometheus metrics of a process. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  const measurements: (() => Promise<void>)[] = []
+  const readingsFailed = new Counter({
+    name: 'metrics_readings_failed_total',
+    help: 'Readings of metrics from the database or the broker that failed; their previous values are served',
+    registers,
+  })
   return {
     registry,
+    /** Adds gauges to be read before each scrape, at most once in `everyMs`. */
+    measure({ everyMs, read }: Measurement): void {
+      let reading: Promise<void> | undefined
+      let dueAt = 0
+      measurements.push(async () => {
+        if (performance.now() < dueAt) return
+        reading ??= read()
+          .catch(() => readingsFailed.inc())
+          .finally(() => {
+            reading = undefined
+            dueAt = performance.now() + everyMs
+          })
+        await reading
+      })
+    },
+    /** Returns all metrics as text. Values that cannot be read in time are those of the last reading. */
+    async expose(): Promise<string> {
+      const read = Promise.all(measurements.map((measurement) => measurement()))
+      await Promise.race([read, wait(readingTimeoutMs, undefined, { ref: false })])
+      return registry.metrics()
+    },
     httpDuration: new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Response time',
+      help: 'Response time of a request',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
@@ -154,10 +173,65 @@ export function createMetrics() {
       labelNames: ['what', 'outcome'],
       registers,
     }),
+    eventLatency: new Histogram({
+      name: 'event_latency_seconds',
+      help: 'Time from when an event happened until its effect was committed, by handler; first deliveries only',
+      labelNames: ['handler'],
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
+      registers,
+    }),
+    consumerPending: new Gauge({
+      name: 'consumer_pending',
+      help: 'Events that a handler has yet to handle, those under way included',
+      labelNames: ['handler'],
+      registers,
+    }),
+    // Prometheus itself has a label called `job`.
     jobRuns: new Counter({
       name: 'job_runs_total',
-      help: 'Runs by job and outcome',
-      labelNames: ['job', 'outcome'],
+      help: 'Runs by job and outcome (done, failed)',
+      labelNames: ['name', 'outcome'],
+      registers,
+    }),
+    jobDuration: new Histogram({
+      name: 'job_duration_seconds',
+      help: 'Duration of a run by job',
+      labelNames: ['name'],
+      buckets: [0.01, 0.1, 1, 10, 60, 300, 600],
+      registers,
+    }),
+    jobLastSuccess: new Gauge({
+      name: 'job_last_success_timestamp_seconds',
+      help: 'When this process last completed a run, by job; each run is made by one of the processes',
+      labelNames: ['name'],
+      registers,
+    }),
+    jobInterval: new Gauge({
+      name: 'job_interval_seconds',
+      help: 'How often a job is due',
+      labelNames: ['name'],
+      registers,
+    }),
+    databaseUp: new Gauge({
+      name: 'database_up',
+      help: 'Whether the database answered the last reading (1 or 0)',
+      registers,
+    }),
+    brokerUp: new Gauge({ name: 'broker_up', help: 'Whether the broker is connected (1 or 0)', registers }),
+    databaseConnections: new Gauge({
+      name: 'database_connections',
+      help: 'Connections of the pool by state (in_use, idle)',
+      labelNames: ['state'],
+      registers,
+    }),
+    databaseConnectionsMax: new Gauge({
+      name: 'database_connections_max',
+      help: 'The size of the pool',
+      registers,
+    }),
+    databaseWaiting: new Gauge({
+      name: 'database_connections_waiting',
+      help: 'Statements that wait for a connection of the pool',
       registers,
     }),
   }

@@ -12,7 +12,6 @@ import { createLogger } from '@robokids/runtime/telemetry'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { breakableProxy } from '@robokids/test/breakable-proxy'
 import { eq, sql } from 'drizzle-orm'
-import { connect as connectNats } from 'nats'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -191,6 +190,33 @@ describe('a broker that comes back without its data', () => {
   })
 })
 
+describe('a broker that is away when a service starts', () => {
+  it('is waited for in the background: requests are served, and events are sent and handled when it is back', async () => {
+    const databaseUrl = await bed.database()
+    await bed.nats.kill()
+    // Listening to new events, it has to ask the broker whether it has been there before.
+    const [producer, consumer] = await Promise.all([
+      startSender({ DATABASE_URL: databaseUrl }),
+      startListener({}, { from: 'now' }),
+    ])
+    expect(await ready(producer)).toMatchObject({ status: 200, database: true })
+    expect((await ask(producer, `/count/${randomUUIDv7()}`, 'POST')).status).toBe(200)
+    const subject = await send(producer)
+    await bed.nats.restart()
+    await heard(consumer, subject)
+    await Promise.all([producer.stop(), consumer.stop()])
+  })
+
+  it('does not delay the stop of the service', async () => {
+    await bed.nats.kill()
+    const service = await startListener()
+    const begun = performance.now()
+    await service.stop()
+    expect(performance.now() - begun).toBeLessThan(3_000)
+    await bed.nats.restart()
+  })
+})
+
 describe('republishing', () => {
   it('publishes the events of a time range again when an operator requests it', async () => {
     const producer = await startSender()
@@ -251,24 +277,6 @@ describe('an event that the broker rejects', () => {
     await heard(consumer, refused.envelope.subject)
     expect(await ready(producer)).toMatchObject({ outbox: { setAside: 0 } })
     await Promise.all([producer.stop(), consumer.stop()])
-  })
-})
-
-describe('a process of an older version', () => {
-  it('keeps the subjects of a newer version until an operator removes them', async () => {
-    const nats = await connectNats({ servers: bed.nats.url })
-    const { streams } = await nats.jetstreamManager()
-    const subjectsOf = async () => (await streams.info('notifications')).config.subjects
-    const { config: known } = await streams.info('notifications')
-    await streams.update('notifications', { ...known, subjects: [...known.subjects, 'mail.of_tomorrow'] })
-
-    const older = await startSender()
-    expect(await subjectsOf()).toContain('mail.of_tomorrow')
-    const answer = await ask(older, '/admin/streams/prune', 'POST')
-    expect(await answer.json()).toEqual({ removed: ['mail.of_tomorrow'] })
-    expect(await subjectsOf()).toEqual(known.subjects)
-    await older.stop()
-    await nats.close()
   })
 })
 

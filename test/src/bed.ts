@@ -2,16 +2,18 @@ import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
 import { allEvents } from '@robokids/contracts/events'
+import { natsUsers } from '@robokids/local/compose-nats-users'
 import { ensureDatabase } from '@robokids/local/postgres'
 import { root } from '@robokids/local/settings'
-import { connectBus, type Bus } from '@robokids/runtime/bus'
+import type { Bus } from '@robokids/runtime/bus'
 import { newEvent } from '@robokids/runtime/outbox'
 import { startService, type RunningService, type Service } from '@robokids/runtime/service'
-import { createLogger } from '@robokids/runtime/telemetry'
+import { operatorUser } from '@robokids/runtime/streams'
 import { inject } from 'vitest'
 import { migratedDatabase } from './databases.ts'
 import './global-setup.ts'
-import { testNats, type TestServer } from './infrastructure.ts'
+import { testNats, throwIfRefused, type TestNats } from './infrastructure.ts'
+import { connectAsOperator } from './operator-bus.ts'
 
 /**
  * Calls `check` until it returns something truthy without throwing, and returns that.
@@ -91,13 +93,14 @@ export class TestBus {
 
 /** An environment for services: its own NATS and databases, all removed at the end. */
 export interface TestBed {
-  nats: TestServer
+  nats: TestNats
   bus: TestBus
   /** Creates an empty database. @returns its URL */
   database(): Promise<string>
   /**
    * Starts a service on a free port. Without `DATABASE_URL` in `env` it gets a new database; with the URL of another
-   * instance it becomes a second process of the same service.
+   * instance it becomes a second process of the same service. At the broker it is the user of its name, if there is one: a test's
+   * own service is the operator.
    */
   start<Config>(
     service: Service<Config>,
@@ -106,10 +109,10 @@ export interface TestBed {
   stop(): Promise<void>
 }
 
-export async function testBed(): Promise<TestBed> {
-  const nats = await testNats()
-  const log = createLogger('test', 'silent')
-  const bus = await connectBus({ url: nats.url, replicas: 1, name: 'test', ackWaitMs: 30_000, log })
+/** @param natsPassword of all users of the broker; default: the local one */
+export async function testBed({ natsPassword }: { natsPassword?: string } = {}): Promise<TestBed> {
+  const nats = await testNats(natsPassword)
+  const bus = await connectAsOperator(nats, 'test')
   const events: CloudEvent[] = []
   // Never '>': it also matches reply subjects of a consumer that is gone, and the broker would keep sending there.
   const subjects = allEvents.map((definition) => definition.type)
@@ -136,6 +139,9 @@ export async function testBed(): Promise<TestBed> {
       const started = await startService(service, {
         APP_ENV: 'local',
         NATS_URL: nats.url,
+        NATS_USER: natsUsers.find((user) => user === service.name) ?? operatorUser,
+        NATS_PASSWORD: nats.password,
+        NATS_STREAM_MEGABYTES: '16',
         LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
         CONSUMER_RETRY_DELAYS: '50,100,200,400,800,1600,3200',
         ...env,
@@ -148,6 +154,7 @@ export async function testBed(): Promise<TestBed> {
       await Promise.all(running.map((service) => service.stop()))
       await bus.close()
       await nats.stop()
+      throwIfRefused(nats)
     },
   }
 }

@@ -1,12 +1,12 @@
 import type { OwningService } from '@robokids/local/services'
 import { codeIssued } from '@robokids/contracts/identity'
 import type { EventOf } from '@robokids/contracts/event'
-import { connectBus, type Bus } from '@robokids/runtime/bus'
+import type { Bus } from '@robokids/runtime/bus'
 import { localAdminSecret } from '@robokids/runtime/config'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
-import { createLogger } from '@robokids/runtime/telemetry'
 import { askJson, jsonBody, type Answer } from './browser.ts'
 import { breakableProxy, type BreakableProxy } from './breakable-proxy.ts'
+import { connectAsOperator } from './operator-bus.ts'
 import { startSystem, type System } from './system.ts'
 
 const sealer = sealingKeysSchema.parse(localSealingKeys)
@@ -45,8 +45,7 @@ export async function startParts(name: string, settings: Record<string, string>,
     postgresUrl,
   )
   mailServer.lead(system.smtpPort)
-  const log = createLogger(name, 'silent')
-  const bus = await connectBus({ url: system.nats.url, replicas: 1, name, ackWaitMs: 30_000, log })
+  const bus = await connectAsOperator(system.nats, name)
   return { system, bus, mailServer }
 }
 

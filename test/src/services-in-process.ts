@@ -12,7 +12,7 @@ import { testBed } from './bed.ts'
 
 /** All services in this process, so that a test can inspect their routes. */
 export interface ServicesInProcess {
-  running: Record<ServiceName, Pick<RunningService<object>, 'url' | 'routes'>>
+  running: Record<ServiceName, Pick<RunningService<object>, 'url' | 'routes' | 'context'>>
   bed: Awaited<ReturnType<typeof testBed>>
   simulator: Simulator
   stop(): Promise<void>
@@ -20,15 +20,18 @@ export interface ServicesInProcess {
 
 const plenty = '1000000'
 
-/** Starts all services and a payment simulator, without rate limits. */
-export async function startServicesInProcess(): Promise<ServicesInProcess> {
+/**
+ * Starts all services and a payment simulator, without rate limits.
+ * @param settings further settings of all services.
+ */
+export async function startServicesInProcess(settings: Record<string, string> = {}): Promise<ServicesInProcess> {
   const bed = await testBed()
   const site = await freePort()
   const siteUrl = `http://localhost:${site}`
   const simulator = await createSimulator({
     webhooks: [{ url: `http://127.0.0.1:${site}/webhooks/stripe`, secret: 'whsec_tests' }],
   })
-  const shared = { SITE_URL: siteUrl, CODE_SEALING_KEYS: localSealingKeys, TRUST_PROXY: 'loopback' }
+  const shared = { SITE_URL: siteUrl, CODE_SEALING_KEYS: localSealingKeys, TRUST_PROXY: 'loopback', ...settings }
   const enrollmentService = await bed.start(enrollment, shared)
   const [billingService, notificationsService, identityService] = await Promise.all([
     bed.start(billing, {

@@ -32,7 +32,7 @@ import { eventually } from './bed.ts'
 import { browserCookie } from './browser.ts'
 import { migratedDatabase } from './databases.ts'
 import './global-setup.ts'
-import { testNats, type TestServer } from './infrastructure.ts'
+import { testNats, throwIfRefused, type TestNats } from './infrastructure.ts'
 import { sampleFamily } from './samples.ts'
 
 /** A service process, which can be killed like a crash. */
@@ -64,7 +64,7 @@ export interface System {
   simulator: Simulator
   /** The simulator's state, read-only. */
   provider: Store
-  nats: TestServer
+  nats: TestNats
   mailbox: LocalServer
   /** The mailbox's SMTP port. */
   smtpPort: number
@@ -295,6 +295,7 @@ export async function startSystem(
       await simulator.stop()
       await Promise.all([mailbox.stop(), smsCatcher.stop(), nats.stop()])
       await rm(dataDir, { recursive: true, force: true })
+      throwIfRefused(nats)
     },
   }
   try {

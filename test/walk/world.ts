@@ -114,6 +114,6 @@ const openingStates = Object.entries(openingProducts).map(([sku, { state }]) => 
 export async function jobRuns(url: string, job: string): Promise<{ done: number; failed: number }> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const count = (outcome: string) =>
-    Number(new RegExp(`^job_runs_total{job="${job}",outcome="${outcome}"[^}]*} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
+    Number(new RegExp(`^job_runs_total{name="${job}",outcome="${outcome}"[^}]*} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
   return { done: count('done'), failed: count('failed') }
 }

@@ -19,7 +19,7 @@ function foreignPods(objects: readonly KubernetesObject[]): Pods[] {
     const { name } = object.metadata
     if (object.kind === 'Cluster')
       return [pods(object, name, { 'cnpg.io/cluster': name }, { postgresql: 5432, status: 8000, metrics: 9187 })]
-    if (object.kind === 'Issuer')
+    if (object.kind === 'Issuer' && object['spec'].acme)
       return [pods(object, 'certificate-challenge', { 'acme.cert-manager.io/http01-solver': 'true' }, { http: 8089 })]
     return []
   })
@@ -102,7 +102,7 @@ function neededArrows(
         const port = number ?? service?.['spec'].ports.find((one: Fields) => one['name'] === name)?.port
         call(ingressController, backend.service.name, port)
       }
-    if (object.kind === 'Issuer') arrows.add(arrow(ingressController, 'certificate-challenge', 8089))
+    if (object.kind === 'Issuer' && spec['acme']) arrows.add(arrow(ingressController, 'certificate-challenge', 8089))
     if (object.kind === 'PodMonitor')
       for (const pods of all.filter(({ labels }) => selects(spec['selector'], labels)))
         for (const endpoint of spec['podMetricsEndpoints']) {
@@ -147,7 +147,7 @@ function peersOf(peer: Fields, all: readonly Pods[]): { name: string; pods?: Pod
   if (!namespaceSelector)
     return all.filter(({ labels }) => selects(podSelector, labels)).map((pods) => ({ name: pods.name, pods }))
   const { matchLabels = {} } = podSelector ?? {}
-  const pod = matchLabels['app.kubernetes.io/name'] ?? matchLabels['k8s-app'] ?? '*'
+  const pod = matchLabels['app.kubernetes.io/name'] ?? matchLabels['k8s-app'] ?? matchLabels['app'] ?? '*'
   return [{ name: `${namespaceSelector.matchLabels?.[namespaceLabel] ?? '*'}/${pod}` }]
 }
 

@@ -67,11 +67,22 @@ function scalersOf(objects: readonly KubernetesObject[]) {
   })
 }
 
+const databaseUrl = (secrets: readonly Secret[], name: string) =>
+  URL.parse(secrets.find(({ metadata }) => metadata.name === `database-${name}`)?.stringData['url'] ?? '')
+
 const volumesAllowed = ['configMap', 'secret', 'projected', 'emptyDir', 'persistentVolumeClaim']
 /** Connections of a process besides its pool: its lock's, its listener's and one for the locks of jobs. */
 const extraConnections = 3
 
 export const rules = {
+  'Each object is in the namespace.': (objects) =>
+    objects.flatMap((one) =>
+      when(
+        one.kind !== 'Namespace' && one.metadata.namespace !== 'robokids',
+        `${nameOf(one)}: is in another namespace`,
+      ),
+    ),
+
   'Each image has a version.': (objects) =>
     [
       ...containers(objects).map(({ at, container }) => ({ at, image: container['image'] as string | undefined })),
@@ -229,11 +240,10 @@ export const rules = {
       PersistentVolumeClaim: [],
       Issuer: [],
       ObjectStore: [],
-      // cert-manager makes those of an Ingress and of an account, CloudNativePG that of its authority.
+      // The others are made by cert-manager.
       Secret: [
         ...secrets.map(({ metadata }) => metadata.name),
-        ...ofKind(objects, 'Cluster').map(({ metadata }) => `${metadata.name}-ca`),
-        ...ofKind(objects, 'Issuer').map((one) => one['spec'].acme.privateKeySecretRef.name as string),
+        ...ofKind(objects, 'Certificate').map((one) => one['spec'].secretName as string),
         ...ofKind(objects, 'Ingress')
           .filter(({ metadata }) => metadata.annotations?.['cert-manager.io/issuer'])
           .flatMap((one) => (one['spec'].tls as Fields[]).map(({ secretName }) => secretName as string)),
@@ -270,6 +280,8 @@ export const rules = {
     for (const one of ofKind(objects, 'Cluster')) {
       for (const { passwordSecret } of one['spec'].managed.roles)
         for (const key of ['username', 'password']) refer(nameOf(one), 'Secret', passwordSecret.name, key)
+      const { serverCASecret, serverTLSSecret } = one['spec'].certificates
+      for (const name of [serverCASecret, serverTLSSecret]) refer(nameOf(one), 'Secret', name)
       for (const { parameters } of one['spec'].plugins ?? [])
         refer(nameOf(one), 'ObjectStore', parameters.barmanObjectName)
     }
@@ -280,6 +292,9 @@ export const rules = {
       refer(nameOf(one), 'Issuer', one.metadata.annotations?.['cert-manager.io/issuer'] ?? '(none)')
       for (const { secretName } of one['spec'].tls ?? []) refer(nameOf(one), 'Secret', secretName)
     }
+    for (const one of ofKind(objects, 'Certificate')) refer(nameOf(one), 'Issuer', one['spec'].issuerRef.name)
+    for (const one of ofKind(objects, 'Issuer'))
+      if (one['spec'].ca) refer(nameOf(one), 'Secret', one['spec'].ca.secretName)
     const hasBackups = ofKind(objects, 'ObjectStore').length > 0
     const unused = secrets
       .filter(({ metadata }) => hasBackups || metadata.name !== 'backups')
@@ -383,15 +398,14 @@ export const rules = {
 
   'Each copy of a process is spread over the nodes where there are several.': (objects) =>
     scalersOf(objects).flatMap(({ target }) => {
-      const spread = (podsOf(objects).find(({ name }) => name === target)?.spec['topologySpreadConstraints'] ??
-        []) as Fields[]
-      const keys = new Set(
-        spread
-          .filter(({ matchLabelKeys = [] }) => matchLabelKeys.includes('app.kubernetes.io/name'))
-          .map(({ topologyKey }) => topologyKey),
-      )
+      const pods = podsOf(objects).find(({ name }) => name === target)
+      const keys = ((pods?.spec['topologySpreadConstraints'] ?? []) as Fields[])
+        // Kubernetes refuses matchLabelKeys without a selector.
+        .filter(({ labelSelector }) => labelSelector && selects(labelSelector, pods?.labels ?? {}))
+        .filter(({ matchLabelKeys = [] }) => matchLabelKeys.includes('app.kubernetes.io/name'))
+        .map(({ topologyKey }) => topologyKey as string)
       return ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].flatMap((key) =>
-        when(!keys.has(key), `Deployment/${target}: is not spread by ${key}`),
+        when(!keys.includes(key), `Deployment/${target}: is not spread by ${key}`),
       )
     }),
 
@@ -423,9 +437,7 @@ export const rules = {
     const scalers = scalersOf(objects)
     const perService = owningServices.flatMap((name) => {
       const role = (managed['roles'] as Fields[]).find((one) => one['name'] === name)
-      const url = URL.parse(
-        secrets.find(({ metadata }) => metadata.name === `database-${name}`)?.stringData['url'] ?? '',
-      )
+      const url = databaseUrl(secrets, name)
       return [
         ...when(
           role?.['login'] !== true || role['passwordSecret'].name !== `database-${name}`,
@@ -449,6 +461,10 @@ export const rules = {
         ),
       ]
     })
+    const certificate = ofKind(objects, 'Certificate').find(
+      (one) => one['spec'].secretName === cluster['spec'].certificates.serverTLSSecret,
+    )
+    const hosts = new Set(owningServices.map((name) => databaseUrl(secrets, name)?.hostname))
     const entrances = (postgresql['pg_hba'] as string[]).filter((line) => !line.endsWith(' reject'))
     const needed = owningServices.reduce((sum, name) => {
       const pods = podsOf(objects).find((one) => one.name === name)
@@ -459,6 +475,12 @@ export const rules = {
     const there = Number(postgresql['parameters'].max_connections)
     return [
       ...perService,
+      ...[...hosts].flatMap((host) =>
+        when(
+          !(certificate?.['spec'].dnsNames as string[] | undefined)?.includes(host ?? ''),
+          `${nameOf(cluster)}: its certificate is not for ${host}`,
+        ),
+      ),
       ...when(entrances.length !== owningServices.length, `${nameOf(cluster)}: lets others in than the services`),
       ...when(
         postgresql['pg_hba'].at(-1) !== 'host all all all reject',

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import { rules, violations, type RuleName, type Surroundings } from './check-objects.ts'
 import {
   hasKubectl,
@@ -57,13 +59,30 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
     expect(await findUnknownFields(names.flatMap((name) => rendered[name]))).toEqual([])
   })
 
-  it('have the rules of Prometheus as they are in deploy/prometheus', async () => {
-    expect(await readFile(rulesFile, 'utf8')).toBe(await composeRules())
+  it('run the versions of the broker and of the database that docker-compose.yml runs', async () => {
+    const compose = await readFile(join(import.meta.dirname, '../../../docker-compose.yml'), 'utf8')
+    const [, broker] = /NATS_IMAGE:-([\w.:-]+)\}/.exec(compose) ?? []
+    const [, database] = /POSTGRES_IMAGE:-postgres:([\d.]+)/.exec(compose) ?? []
+    for (const name of names) {
+      expect(container(rendered[name], 'StatefulSet/nats')['image']).toBe(broker)
+      expect(find(rendered[name], 'Cluster')['spec'].imageName).toContain(`:${database}-`)
+    }
   })
 
-  it('keep every rule where an overlay adds components/traces', async () => {
-    const objects = await renderWith('production', 'traces')
-    expect(ruleNames.flatMap((rule) => violations(rule, objects, overlays.production))).toEqual([])
+  it('have the rules of Prometheus as they are in deploy/prometheus', async () => {
+    const [kept, current] = await Promise.all([readFile(rulesFile, 'utf8'), composeRules()])
+    const parsed = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as unknown)
+    // Otherwise: npx node deploy/kubernetes/src/write-prometheus-rules.ts
+    expect(parsed(kept)).toEqual(parsed(current))
+  })
+
+  it.each([
+    ['production', 'traces'],
+    ['single-node', 'backups'],
+  ] as const)('keep every rule where the overlay %s has components/%s as well', async (overlay, component) => {
+    const objects = await renderWith(overlay, component)
+    expect(objects.length).toBeGreaterThan(rendered[overlay].length)
+    expect(ruleNames.flatMap((rule) => violations(rule, objects, overlays[overlay]))).toEqual([])
     expect(await findSchemaErrors(objects)).toEqual([])
   })
 
@@ -115,6 +134,12 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
 
   /** For each rule, changes that violate it, and what is then said. */
   const planted: Record<RuleName, [change: (objects: KubernetesObject[]) => void, said: string][]> = {
+    'Each object is in the namespace.': [
+      [
+        (objects) => delete find(objects, 'PodMonitor/nats').metadata.namespace,
+        'PodMonitor/nats: is in another namespace',
+      ],
+    ],
     'Each image has a version.': [
       [
         (objects) => (container(objects, 'Deployment/bff')['image'] = 'robokids-learning'),
@@ -302,6 +327,14 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
         'Ingress/site: there is no Issuer staging',
       ],
       [
+        (objects) => (find(objects, 'Cluster')['spec'].certificates.serverCASecret = 'postgres-ca'),
+        'Cluster/postgres: there is no Secret postgres-ca',
+      ],
+      [
+        (objects) => (find(objects, 'Certificate/postgres-server')['spec'].issuerRef.name = 'authority'),
+        'Certificate/postgres-server: there is no Issuer authority',
+      ],
+      [
         (objects) => (find(objects, 'Cluster')['spec'].plugins[0].parameters.barmanObjectName = 'bucket'),
         'Cluster/postgres: there is no ObjectStore bucket',
       ],
@@ -380,6 +413,11 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
         (objects) => find(objects, 'Deployment/bff')['spec'].template.spec.topologySpreadConstraints.shift(),
         'Deployment/bff: is not spread by kubernetes.io/hostname',
       ],
+      [
+        (objects) =>
+          delete find(objects, 'Deployment/billing')['spec'].template.spec.topologySpreadConstraints[1].labelSelector,
+        'Deployment/billing: is not spread by topology.kubernetes.io/zone',
+      ],
     ],
     'The site is served over TLS by the name of SITE_URL.': [
       [
@@ -406,6 +444,10 @@ describe.skipIf(!kubectl)('The manifests for Kubernetes', () => {
       [
         (objects) => find(objects, 'Cluster')['spec'].postgresql.pg_hba.pop(),
         'Cluster/postgres: lets whom it does not name into every database',
+      ],
+      [
+        (objects) => find(objects, 'Certificate/postgres-server')['spec'].dnsNames.shift(),
+        'Cluster/postgres: its certificate is not for postgres-rw',
       ],
       [
         (objects) => (find(objects, 'ScaledObject/billing')['spec'].maxReplicaCount = 40),

@@ -13,7 +13,7 @@ export interface Fields {
 export interface KubernetesObject extends Fields {
   apiVersion: string
   kind: string
-  metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> }
+  metadata: { name: string; namespace?: string; labels?: Record<string, string>; annotations?: Record<string, string> }
 }
 
 export type Labels = Readonly<Record<string, string>>
@@ -48,7 +48,11 @@ export async function renderWith(overlay: string, component: string): Promise<Ku
   const cache = await makeCacheFolder()
   try {
     const to = (path: string) => relative(cache, join(folder, path))
-    const lines = [`resources: [${to(`overlays/${overlay}`)}]`, `components: [${to(`components/${component}`)}]`]
+    const lines = [
+      'namespace: robokids',
+      `resources: [${to(`overlays/${overlay}`)}]`,
+      `components: [${to(`components/${component}`)}]`,
+    ]
     await writeFile(join(cache, 'kustomization.yaml'), lines.join('\n'))
     return await render(relative(folder, cache))
   } finally {

@@ -19,5 +19,5 @@ export async function composeRules(): Promise<string> {
     })),
   )
   const note = '# Written by `npx node deploy/kubernetes/src/write-prometheus-rules.ts` from deploy/prometheus/rules.\n'
-  return note + objects.map((object) => stringify(object, { lineWidth: 0 })).join('---\n')
+  return note + objects.map((object) => stringify(object, { lineWidth: 0, singleQuote: true })).join('---\n')
 }

@@ -45,6 +45,7 @@ const cloudNativePg: Record<string, z.ZodType> = {
       instances: z.int().min(1),
       imageName: z.string(),
       enableSuperuserAccess: z.boolean(),
+      certificates: z.strictObject({ serverCASecret: z.string(), serverTLSSecret: z.string() }),
       storage: z.strictObject({ size }),
       resources,
       bootstrap: z.union([

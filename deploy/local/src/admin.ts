@@ -46,8 +46,8 @@ Options:
 
 Each says first, on the error output, which system it is for. Without settings that is the one that npm start runs in this
 folder; another is told by ${owningServices.map(urlSetting).join(', ')}, SITE_URL and ADMIN_SECRET, for accounts
-by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well; ADMIN_SECRET_FILE names a file with the secret.
-What changes something wants its name in SYSTEM_NAME.
+by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well, for streams by NATS_URL and NATS_PASSWORD, the
+operator's; ADMIN_SECRET_FILE names a file with the secret. What changes something wants its name in SYSTEM_NAME.
   docker-compose    docker-compose run --rm admin <command>
   Kubernetes        kubectl exec -it deploy/admin -- node deploy/local/src/admin.ts <command>`
 

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { natsPasswordVariable } from './compose-nats-users.ts'
 import { owningServices, portSetting, services, urlSetting } from './services.ts'
 import { root } from './settings.ts'
 
@@ -34,6 +35,7 @@ describe.each(owningServices)('a deployment of %s', (name) => {
       `PORT: '${services[name].port}'`,
       `DATABASE_URL: postgres://${name}:${name}@postgres:5432/${name}`,
     ]
+    expect(missing('docker-compose.yml, nats', await composed('nats'), [`${natsPasswordVariable(name)}: `])).toEqual([])
     expect(missing(`docker-compose.yml, ${name}`, await composed(name), wanted)).toEqual([])
     expect(missing('docker-compose.yml, bff, depends_on', await composed('bff'), [`      - ${name}\n`])).toEqual([])
   })
@@ -49,7 +51,7 @@ describe.each(owningServices)('a deployment of %s', (name) => {
     const wanted = [
       `create role ${name} login password '${name}';`,
       `create database ${name} owner ${name};`,
-      `revoke connect on database ${name} from public;`,
+      `revoke all on database ${name} from public;`,
     ]
     expect(missing(path, await text(path), wanted)).toEqual([])
   })

@@ -55,6 +55,8 @@ const everywhere = {
   PORT: '4000',
   ADMIN_SECRET: secret(),
   NATS_URL: 'nats://n1.internal:4222,nats://n2.internal:4222',
+  NATS_USER: 'billing',
+  NATS_PASSWORD: secret(),
 }
 const database = (name: string) => `postgres://${name}:${secret()}@db.internal/${name}`
 const mails = { SITE_URL: 'https://robokids.org', CODE_SEALING_KEYS: key() }
@@ -233,13 +235,15 @@ const forDevelopment: Record<ServiceName, string[]> = {
     'CODE_SEALING_KEYS',
     'DATABASE_URL',
     'MAC_KEYS',
+    'NATS_PASSWORD',
     'SEALING_KEYS',
     'SITE_URL',
   ],
-  enrollment: ['ADMIN_SECRET', 'DATABASE_URL'],
+  enrollment: ['ADMIN_SECRET', 'DATABASE_URL', 'NATS_PASSWORD'],
   billing: [
     'ADMIN_SECRET',
     'DATABASE_URL',
+    'NATS_PASSWORD',
     'SITE_URL',
     'STRIPE_API_URL',
     'STRIPE_SECRET_KEY',
@@ -250,11 +254,20 @@ const forDevelopment: Record<ServiceName, string[]> = {
     'CODE_SEALING_KEYS',
     'DATABASE_URL',
     'MAIL_FROM',
+    'NATS_PASSWORD',
     'OPERATOR_EMAIL',
     'SITE_URL',
     'SUPPORT_EMAIL',
   ],
-  bff: ['ADMIN_SECRET', 'IDENTITY_CLIENT_SECRET', 'PROOF_SECRET', 'SECURITY_EMAIL', 'SESSION_KEYS', 'SITE_URL'],
+  bff: [
+    'ADMIN_SECRET',
+    'IDENTITY_CLIENT_SECRET',
+    'NATS_PASSWORD',
+    'PROOF_SECRET',
+    'SECURITY_EMAIL',
+    'SESSION_KEYS',
+    'SITE_URL',
+  ],
 }
 
 describe('production', () => {

@@ -79,6 +79,11 @@ export function readSettings(env: NodeJS.ProcessEnv, refused: (settings: Setting
   process.exit(1)
 }
 
+/** The broker reserves the streams' size: less on a developer's machine. */
+export const streamSettings = (env: NodeJS.ProcessEnv) => ({
+  NATS_STREAM_MEGABYTES: env['NATS_STREAM_MEGABYTES'] ?? '256',
+})
+
 /** What the system that `npm start` runs calls itself: another checkout's, or another folder's, is another system. */
 export const localSystemName = (settings: Settings) => `npm start in ${settings.DATA_DIR}`
 
@@ -104,18 +109,21 @@ export function serviceEnvironment(
     SYSTEM_NAME: localSystemName(settings),
     HOST: '127.0.0.1',
     NATS_URL: natsUrl,
+    ...streamSettings(env),
     SITE_URL: siteUrl,
     LOG_LEVEL: settings.LOG_LEVEL,
   } as Record<string, string>
   return {
     ...perService((name) => ({
       ...shared,
+      NATS_USER: name,
       PORT: String(settings[portSetting(name)]),
       DATABASE_URL: databaseUrl(name),
       ...services[name].environment(at),
     })),
     bff: {
       ...shared,
+      NATS_USER: 'bff',
       PORT: String(settings.PORT),
       IDENTITY_CLIENT_SECRET: clientSecret,
       SESSION_KEYS: localSealingKeys,

@@ -1,5 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readConfig, type Environment } from '@robokids/runtime/config'
+import { operatorUser } from '@robokids/runtime/streams'
+import { createLogger } from '@robokids/runtime/telemetry'
+import { z } from 'zod'
 import { createSmsCatcher } from '../../sms-catcher/src/app.ts'
 import { createSimulator } from '../../stripe-simulator/src/app.ts'
 import { startApiPages } from './api-pages.ts'
@@ -14,6 +18,13 @@ import { buildWeb } from './web-build.ts'
 /** The running system, stopped in reverse order of its start. */
 export interface Stack {
   stop(): Promise<void>
+}
+
+/** Gives the streams the subjects that are new in this version: no service may change a stream. */
+async function extendStreams(env: Environment): Promise<void> {
+  const { busOptions, prepareStreams } = await import('@robokids/runtime/bus')
+  const config = readConfig(z.object({}), { ...env, NATS_USER: operatorUser })
+  await prepareStreams(busOptions(config, 'npm start', createLogger('npm start', config.LOG_LEVEL)))
 }
 
 /** What there is in DATA_DIR. */
@@ -90,6 +101,7 @@ export async function startStack(settings: Settings, fresh: boolean): Promise<St
     const urls = new Map<string, string>()
     await Promise.all(owningServices.map(async (name) => urls.set(name, await ensureDatabase(serverUrl, name))))
     const env = serviceEnvironment(settings, await natsUrl, (name) => urls.get(name) ?? '')
+    await extendStreams(env.bff)
     await Promise.all(owningServices.map((name) => keep(applications[name].start(env[name]))))
     await keep(applications.bff.start(env.bff))
     return { stop }

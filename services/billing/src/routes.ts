@@ -32,6 +32,7 @@ import { z } from 'zod'
 import { closeForReplacement } from './checkout/close-for-replacement.ts'
 import type { BillingContext } from './config.ts'
 import { createCheckout } from './checkout/create-checkout.ts'
+import { registerMetrics } from './metrics.ts'
 import { membershipRoutes } from './membership/routes.ts'
 import { readCheckout, readCheckouts } from './checkout/read-checkouts.ts'
 import { placeOrder } from './orders/place-order.ts'
@@ -54,6 +55,7 @@ const orderParams = z.object({ orderId: uuid('This is not the id of an order.') 
 const registrationParams = z.object({ registrationId: uuid('This is not the id of a registration.') })
 
 export async function routes(http: Http, context: BillingContext): Promise<void> {
+  registerMetrics(context)
   const { db, clock } = context
   const onRequest = requireAdmin(context)
 

@@ -159,6 +159,8 @@ export const checkoutAttempts = pgTable(
     ...retryColumns,
     /** When it was last fetched from Stripe, in real time. */
     checkedAt: instant('checked_at').notNull(),
+    /** The trace of the request that made it, which its payment continues; null in rows of earlier versions. */
+    traceparent: text(),
     /** In real time, as events' times are. */
     createdAt: instant('created_at').notNull(),
   },

@@ -1,8 +1,8 @@
 import type { Context } from '@robokids/runtime/service'
-import { isNull } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
 import { Counter, Gauge } from 'prom-client'
 import type { Config } from './config.ts'
-import { waivers } from './schema.ts'
+import { classSessions, registrations, waivers } from './schema.ts'
 
 const counters = {
   member_seats_total: {
@@ -13,21 +13,62 @@ const counters = {
 } as const
 type CounterName = keyof typeof counters
 
+/** The number of class sessions whose seats are shown one by one: the soonest. */
+const maxSessions = 200
+
 /** Registers enrollment's metrics, in addition to those of every service. */
-export function registerMetrics({ db, metrics: { registry } }: Context<Config>): void {
-  const registers: [] = []
+export function registerMetrics({ db, clock, metrics }: Context<Config>): void {
+  const registers = [metrics.registry]
   for (const [name, { help, labelNames }] of Object.entries(counters)) {
-    registry.registerMetric(new Counter({ name, help, labelNames: [...labelNames], registers }))
+    metrics.registry.registerMetric(new Counter({ name, help, labelNames: [...labelNames], registers: [] }))
   }
-  const pending = new Gauge({
-    name: 'signed_pdfs_pending',
-    help: 'Signatures whose PDF is still to be made',
+  const pdfs = new Gauge({ name: 'signed_pdfs_pending', help: 'Signatures whose PDF is still to be made', registers })
+  const seats = new Gauge({
+    name: 'seats',
+    help: 'Seats of the coming classes on sale, by class and state (held, sold, left)',
+    labelNames: ['class_type', 'date', 'state'],
     registers,
-    async collect() {
-      this.set(await db.$count(waivers, isNull(waivers.signedPdf)))
+  })
+  const oversold = new Gauge({
+    name: 'seats_oversold',
+    help: 'Coming class sessions with more seats held and sold than there are',
+    registers,
+  })
+  const stored = new Gauge({
+    name: 'registrations',
+    help: 'All registrations in the database by status; counted once a minute',
+    labelNames: ['status'],
+    registers,
+  })
+  metrics.measure({
+    everyMs: 5_000,
+    async read() {
+      pdfs.set(await db.$count(waivers, isNull(waivers.signedPdf)))
+      const coming = await db
+        .select()
+        .from(classSessions)
+        .where(and(gt(classSessions.startsAt, clock.now()), eq(classSessions.status, 'open')))
+        .orderBy(asc(classSessions.startsAt))
+      oversold.set(coming.filter(({ held, sold, capacity }) => held + sold > capacity).length)
+      // Classes that have begun are no longer shown.
+      seats.reset()
+      for (const { classType: class_type, date, held, sold, capacity } of coming.slice(0, maxSessions)) {
+        seats.set({ class_type, date, state: 'held' }, held)
+        seats.set({ class_type, date, state: 'sold' }, sold)
+        seats.set({ class_type, date, state: 'left' }, Math.max(0, capacity - held - sold))
+      }
     },
   })
-  registry.registerMetric(pending)
+  metrics.measure({
+    everyMs: 60_000,
+    async read() {
+      const rows = await db
+        .select({ status: registrations.status, count: sql<number>`count(*)::int` })
+        .from(registrations)
+        .groupBy(registrations.status)
+      for (const { status, count } of rows) stored.set({ status }, count)
+    },
+  })
 }
 
 export function count({ metrics }: Context<Config>, name: CounterName, labels: { outcome: string }): void {

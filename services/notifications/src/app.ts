@@ -6,6 +6,7 @@ import { forgetMails } from './forget-mails.ts'
 import { enqueueStockAlerts } from './stock-alerts.ts'
 import { codePurpose } from './open-code.ts'
 import { jobNames } from './enqueue-mail.ts'
+import { registerMetrics } from './metrics.ts'
 import { routes } from './routes.ts'
 import { nextMessage } from './send-due.ts'
 import { sendMails } from './send-mails.ts'
@@ -20,6 +21,7 @@ export const notifications: Service<Config> = {
   migrations: fileURLToPath(new URL('../migrations', import.meta.url)),
   routes(http, context) {
     if (context.config.SMS_URL === undefined) context.log.warn('SMS_URL is not set: no text message can be sent')
+    registerMetrics(context)
     routes(http, context)
   },
   consumers: [...consumers, ...shopConsumers],

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { CodeMedium } from '@robokids/contracts/identity'
 import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
+import { currentTraceparent } from '@robokids/runtime/trace'
 import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { dropSuperseded } from './drop-superseded.ts'
@@ -61,7 +62,9 @@ export async function enqueueMail<Kind extends keyof MailData>(
     const id = randomUUIDv7()
     const messageId = messageIdOf(id, 1, context.config.MAIL_FROM)
     const position = about && { subject: about.subject, happenedAt: Temporal.Instant.from(about.time) }
-    return { ...request, ...position, id, fact: `${kind}:${factId}`, kind, messageId, nextTryAt: now, createdAt: now }
+    const traceparent = currentTraceparent() ?? null
+    const fact = `${kind}:${factId}`
+    return { ...request, ...position, id, fact, kind, messageId, traceparent, nextTryAt: now, createdAt: now }
   })
   const inserted = await tx.insert(mails).values(rows).onConflictDoNothing({ target: mails.fact }).returning()
   await dropSuperseded(

@@ -135,6 +135,8 @@ export const mails = pgTable(
     /** Set while it is being sent: no other process sends it before this time. */
     leasedUntil: instant('leased_until'),
     lastError: text('last_error'),
+    /** The trace in which it was enqueued, which its sending continues; null in rows of earlier versions. */
+    traceparent: text(),
     createdAt: instant('created_at').notNull(),
     sentAt: instant('sent_at'),
   },

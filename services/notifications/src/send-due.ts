@@ -3,12 +3,14 @@ import type { CodeMedium } from '@robokids/contracts/identity'
 import { mailDelivered, mailFailed } from '@robokids/contracts/notifications'
 import { newEvent, outbox, publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, gt, inArray, lte, min, notExists, or, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
+import { continueTrace } from '@robokids/runtime/trace'
+import { and, asc, eq, inArray, lte, min, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { dropSuperseded } from './drop-superseded.ts'
+import { hasNoEarlierMail } from './earlier-mails.ts'
+import { countAttempt } from './metrics.ts'
 import { redactCode } from './open-code.ts'
-import { classifyFailure, nextTryAfter, sendingLeaseMs, maxWaitForEarlier, type Failure } from './rules.ts'
+import { classifyFailure, nextTryAfter, sendingLeaseMs, type Failure } from './rules.ts'
 import { mails, type MailRow } from './schema.ts'
 import { MailOutdated } from './unsendable.ts'
 
@@ -19,32 +21,6 @@ const pollMs = 200
 const pauseMs = 1_000
 /** How long before its end a lease counts as expired, to allow for clock differences. */
 const leaseMarginMs = 30_000
-
-const earlier = alias(mails, 'earlier')
-
-/**
- * Matches mails without an earlier unsent mail about the same subject to the same recipient, so that a reader gets them in the
- * order of their events. Mails that an administrator resends neither wait nor block others.
- */
-function hasNoEarlierMail({ db, clock }: Context<Config>) {
-  const earlierUnsent = db
-    .select({ id: earlier.id })
-    .from(earlier)
-    .where(
-      and(
-        eq(earlier.subject, mails.subject),
-        sql`lower(${earlier.recipient}) = lower(${mails.recipient})`,
-        sql`(${earlier.happenedAt}, ${earlier.id}) < (${mails.happenedAt}, ${mails.id})`,
-        eq(earlier.status, 'pending'),
-        eq(earlier.sending, 1),
-      ),
-    )
-  return or(
-    gt(mails.sending, 1),
-    lte(mails.createdAt, clock.now().subtract(maxWaitForEarlier)),
-    notExists(earlierUnsent),
-  )
-}
 
 /**
  * Claims due messages, those that expire soonest first, and counts the attempt; both are committed before anything is sent.
@@ -117,7 +93,8 @@ async function recordOutcome(
   }
 }
 
-function recordDelivery(mail: MailRow, { db, clock }: Context<Config>): () => Promise<void> {
+function recordDelivery(mail: MailRow, { db, clock, metrics }: Context<Config>): () => Promise<void> {
+  countAttempt({ metrics, clock }, mail, 'sent')
   const event = newEvent(mailDelivered, mail.id, messageFacts(mail))
   const sentAt = clock.now().toString({ fractionalSecondDigits: 3 })
   // A single statement, so that it is atomic.
@@ -143,6 +120,7 @@ function recordFailure(mail: MailRow, error: unknown, context: Context<Config>):
     { mailId, kind, medium, attempts, outcome, code, responseCode, command, status },
     'message could not be sent',
   )
+  countAttempt(context, mail, outcome)
   const now = context.clock.now()
   const updateFor = {
     retry: { nextTryAt: nextTryAfter(attempts, now, expiresAt) },
@@ -187,14 +165,17 @@ export async function sendDue(
 
   async function send(mail: MailRow): Promise<void> {
     const leaseExpired = AbortSignal.timeout(sendingLeaseMs - leaseMarginMs)
-    const write = await deliver(mail, AbortSignal.timeout(limitMs)).then(
-      () => recordDelivery(mail, context),
-      (error: unknown) => {
-        if (!(error instanceof MailOutdated)) pause()
-        return recordFailure(mail, error, context)
-      },
-    )
-    await recordOutcome(write, mail, leaseExpired, context)
+    await continueTrace(mail.traceparent, { name: `send ${mail.kind}`, kind: 'client' }, async (span) => {
+      const write = await deliver(mail, AbortSignal.timeout(limitMs)).then(
+        () => recordDelivery(mail, context),
+        (error: unknown) => {
+          span.fail(error)
+          if (!(error instanceof MailOutdated)) pause()
+          return recordFailure(mail, error, context)
+        },
+      )
+      await recordOutcome(write, mail, leaseExpired, context)
+    })
   }
 
   async function startSending(): Promise<void> {

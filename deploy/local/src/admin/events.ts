@@ -148,12 +148,25 @@ export const eventCommands: Commands = {
       return replayed.length === 0 ? undefined : replayed.join('\n')
     },
   },
-  'prune-streams': {
-    does: 'removes subjects from the broker that this version does not know, once no process of a newer version runs',
+  streams: {
+    does: 'shows the broker’s streams, and how they differ from the settings and the events of this version',
+    of: ['enrollment'],
+    async run() {
+      const { readStreams } = await import('../operated-broker.ts')
+      return { value: await readStreams() }
+    },
+  },
+  'streams apply': {
+    does: 'removes these differences, once no process of a newer version runs',
     of: ['enrollment'],
     changes: true,
-    destroys: 'Events of these subjects can no longer be published.',
-    run: async ({ change }) => ({ value: await change('enrollment', '/admin/streams/prune') }),
+    destroys: 'With lower limits the broker deletes events, and events of removed subjects cannot be published.',
+    async run({ perform }) {
+      const { changeStreams } = await import('../operated-broker.ts')
+      const changed = await perform('makes the streams what npm run admin -- streams says they are not', changeStreams)
+      if (changed === undefined) return undefined
+      return changed.length === 0 ? 'Nothing differs.' : changed.map((change) => `Changed: ${change}`).join('\n')
+    },
   },
   job: {
     takes: '<service> <job>',

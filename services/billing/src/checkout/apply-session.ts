@@ -1,4 +1,5 @@
 import { wakeJob, type Transaction } from '@robokids/runtime/db'
+import { continueTrace } from '@robokids/runtime/trace'
 import { and, eq, inArray } from 'drizzle-orm'
 import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import { refreshAttempts } from '../attempts/refresh-attempts.ts'
@@ -48,6 +49,18 @@ async function applySession(
     context.log.info({ checkoutSessionId: checkoutSession.checkoutSessionId }, 'ignored an unknown checkout session')
     return
   }
+  // The webhook or the job that brings the news continues the trace of the family's own request.
+  await continueTrace(locked.attempt.traceparent, { name: 'apply checkout session' }, () =>
+    applyLocked(tx, context, locked, checkoutSession),
+  )
+}
+
+async function applyLocked(
+  tx: Transaction,
+  context: BillingContext,
+  locked: { attempt: Attempt; all: Attempt[] },
+  checkoutSession: ObservedCheckoutSession,
+): Promise<void> {
   const { all } = locked
   const attempt =
     locked.attempt.status === 'creating' ? await markOpen(tx, locked.attempt, checkoutSession) : locked.attempt

@@ -1,7 +1,7 @@
 import { registrationFactsSchema, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { DomainError, isConnectionError, unavailable } from '@robokids/runtime/errors'
-import { traceHeaders } from '@robokids/runtime/telemetry'
+import { inSpan, traceHeaders } from '@robokids/runtime/trace'
 import type { BillingConfig } from '../config.ts'
 
 /** Enrollment has just served the caller, so a slower response is not worth waiting for. */
@@ -23,10 +23,12 @@ export async function fetchRegistration(
     fetch(new URL(`/registrations/${registrationId}`, ENROLLMENT_URL), { signal, headers: traceHeaders() })
   try {
     // Again if the connection broke, which may have led to a copy of enrollment that has stopped.
-    response = await ask().catch((error: unknown) => {
-      if (isConnectionError(error)) return ask()
-      throw error
-    })
+    response = await inSpan({ name: 'GET /registrations/:id', kind: 'client' }, () =>
+      ask().catch((error: unknown) => {
+        if (isConnectionError(error)) return ask()
+        throw error
+      }),
+    )
     body = await response.json()
   } catch (error) {
     throw unavailable(error)

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
+import { currentTraceparent } from '@robokids/runtime/trace'
 import { and, eq } from 'drizzle-orm'
 import { toAgreement, requireAgreed } from '../prices/agreements.ts'
 import { findLiveCartAttempts, findPaidCartOrder } from './carts.ts'
@@ -143,6 +144,7 @@ async function decide(
       parameters: offer.parameters(id, expiresAt),
       expiresAt,
       checkedAt: Temporal.Now.instant(),
+      traceparent: currentTraceparent() ?? null,
       createdAt: Temporal.Now.instant(),
     })
     .onConflictDoNothing()

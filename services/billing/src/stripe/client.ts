@@ -1,4 +1,5 @@
 import { DomainError } from '@robokids/runtime/errors'
+import { inSpan } from '@robokids/runtime/trace'
 import { Stripe } from 'stripe'
 import { z } from 'zod'
 import type { BillingConfig, BillingContext } from '../config.ts'
@@ -12,6 +13,12 @@ interface Provider {
   aheadMs(): number
 }
 
+/** A request without the ids in its address: `POST /v1/checkout/sessions`. */
+function requestName(input: string | URL | Request, init?: RequestInit): string {
+  const { pathname } = new URL(input instanceof Request ? input.url : input)
+  return `${init?.method ?? 'GET'} ${pathname.replaceAll(/\/[a-z]+_\w+/g, '/:id')}`
+}
+
 const providers = new WeakMap<BillingConfig, Provider>()
 
 export function getProvider(config: BillingConfig): Provider {
@@ -21,7 +28,7 @@ export function getProvider(config: BillingConfig): Provider {
   let aheadMs = 0
   // Its timeout covers the whole response; that of the SDK's other client restarts with each byte.
   const httpClient = Stripe.createFetchHttpClient(async (input: string | URL | Request, init?: RequestInit) => {
-    const response = await fetch(input, init)
+    const response = await inSpan({ name: requestName(input, init), kind: 'client' }, () => fetch(input, init))
     const date = Date.parse(response.headers.get('date') ?? '')
     if (!Number.isNaN(date)) aheadMs = date - Temporal.Now.instant().epochMilliseconds
     return response

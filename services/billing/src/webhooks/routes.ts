@@ -2,11 +2,11 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { MinuteLog } from '@robokids/runtime/minute-log'
 import { eq } from 'drizzle-orm'
-import { Counter, Gauge } from 'prom-client'
+import { Counter } from 'prom-client'
 import { z } from 'zod'
 import { isLiveKey, type BillingContext } from '../config.ts'
 import { handleStripeEvent, type StripeEvent } from './handle-event.ts'
-import { failedEvents, stripeEvents } from '../schema.ts'
+import { stripeEvents } from '../schema.ts'
 import { apiVersion } from '../stripe/client.ts'
 import { verifySignature } from '../stripe/webhook-signature.ts'
 
@@ -80,13 +80,7 @@ export async function webhookRoutes(http: Http, context: BillingContext): Promis
     labelNames: ['version'],
     registers: [context.metrics.registry],
   })
-  const { db, metrics } = context
-  const failed: Gauge = new Gauge({
-    name: 'stripe_events_failed',
-    help: 'Events of the payment provider that could not be handled so far, and are tried again',
-    registers: [metrics.registry],
-    collect: async () => failed.set(await db.$count(failedEvents)),
-  })
+  const { metrics } = context
   const unsigned = new MinuteLog(log, 'webhooks were refused for their signature')
 
   function verify(body: Buffer, signature: string | undefined): void {

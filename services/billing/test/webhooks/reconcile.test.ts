@@ -197,14 +197,14 @@ describe('reconcile', () => {
     const { latest_charge: charge } = await fixture.stripe.paymentIntents.retrieve(disputed!.stripePaymentIntentId)
     const isDisputed = ({ registrationId }: { registrationId: string | null }) =>
       registrationId === disputing.registrationId
-    const failures = await counted('job_runs_total{job="reconcile",outcome="failed"}')
+    const failures = await counted('job_runs_total{name="reconcile",outcome="failed"}')
 
     const repair = await spoil()
     await fixture.sim('POST', `/charges/${idOf(charge)}/dispute`)
     await fixture.stripe.refunds.create({ payment_intent: refunded!.stripePaymentIntentId })
     await bed.bus.seen(paymentRefunded, of(refunding.registrationId))
     expect(bed.bus.all(paymentDisputed, isDisputed)).toEqual([])
-    await eventually(async () => (await counted('job_runs_total{job="reconcile",outcome="failed"}')) > failures)
+    await eventually(async () => (await counted('job_runs_total{name="reconcile",outcome="failed"}')) > failures)
     expect(await counted('stripe_events_failed')).toBeGreaterThan(0)
 
     await repair()

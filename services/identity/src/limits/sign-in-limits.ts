@@ -33,7 +33,8 @@ const accountName = ({ poolId, name, user }: Target) => user?.id ?? `${poolId}:$
 const ownKey = (account: string, own: string) => `sign-in:${account}:${own}`
 const strangersKey = (account: string) => `sign-in:${account}`
 
-const passwordAttemptsExceeded = () => new IdentityError('NotAuthorizedException', 'Password attempts exceeded')
+const passwordAttemptsExceeded = () =>
+  new IdentityError('NotAuthorizedException', 'Password attempts exceeded', 'too_many_attempts')
 
 /**
  * Rejects a password attempt that has to wait after failures: those of this caller and, for a caller unknown to the

@@ -14,6 +14,20 @@ type ProtocolErrorName =
 
 export type WireErrorName = IdentityErrorName | ProtocolErrorName
 
+/** The kinds of failed sign-ins, by which they are counted. */
+export const signInFailures = [
+  'wrong_password',
+  'wrong_code',
+  'expired_code',
+  'expired_session',
+  'too_many_attempts',
+  'not_confirmed',
+  'disabled',
+  'busy',
+  'other',
+] as const
+export type SignInFailure = (typeof signInFailures)[number]
+
 const maxMessageLength = 500
 
 /**
@@ -22,11 +36,14 @@ const maxMessageLength = 500
  */
 export class IdentityError extends Error {
   override readonly name: WireErrorName
+  /** What a failed sign-in is counted as, if its name alone does not say it. */
+  readonly failure: SignInFailure | undefined
 
-  constructor(name: WireErrorName, message: string) {
+  constructor(name: WireErrorName, message: string, failure?: SignInFailure) {
     // Some messages quote the input, so their length is limited.
     super(message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message)
     this.name = name
+    this.failure = failure
   }
 }
 
@@ -36,15 +53,16 @@ export function orThrow<T>(outcome: T | IdentityError): T {
   return outcome
 }
 
-export const wrongPassword = () => new IdentityError('NotAuthorizedException', 'Incorrect username or password.')
+export const wrongPassword = () =>
+  new IdentityError('NotAuthorizedException', 'Incorrect username or password.', 'wrong_password')
 export const wrongCode = () =>
   new IdentityError('CodeMismatchException', 'Invalid verification code provided, please try again.')
 export const expiredCode = () =>
   new IdentityError('ExpiredCodeException', 'Invalid code provided, please request a code again.')
 export const expiredSession = () =>
-  new IdentityError('NotAuthorizedException', 'Invalid session for the user, session is expired.')
+  new IdentityError('NotAuthorizedException', 'Invalid session for the user, session is expired.', 'expired_session')
 export const notConfirmed = () => new IdentityError('UserNotConfirmedException', 'User is not confirmed.')
-export const userDisabled = () => new IdentityError('NotAuthorizedException', 'User is disabled.')
+export const userDisabled = () => new IdentityError('NotAuthorizedException', 'User is disabled.', 'disabled')
 export const unknownUser = () => new IdentityError('UserNotFoundException', 'User does not exist.')
 export const attemptsExceeded = () =>
   new IdentityError('LimitExceededException', 'Attempt limit exceeded, please try after some time.')

@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { authorizeAdministrator } from './administrators.ts'
 import type { Config } from '../config.ts'
 import { IdentityError, invalid, missing } from './errors.ts'
+import { SignInMetrics } from './sign-in-metrics.ts'
 import { HashQueue, type HashSlot } from '../factors/hash-queue.ts'
 
 const targetPrefix = 'AWSCognitoIdentityProviderService.'
@@ -111,6 +112,7 @@ function toIdentityError(error: unknown, request: FastifyRequest): IdentityError
 /** Serves the protocol at `POST /`; the header `X-Amz-Target` names the operation. */
 export function protocolRoutes(http: Http, context: Context<Config>, operations: Record<string, Operation>): void {
   const queue = new HashQueue(context)
+  const signIns = new SignInMetrics(context)
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   http.addHook('onSend', async (_request, reply) => {
@@ -147,7 +149,8 @@ export function protocolRoutes(http: Http, context: Context<Config>, operations:
     }
     const networks = countedNetworks(request.ip)
     const call = { context, address: networks[0].name, networks, hashing }
-    const answer = await found.run(read(found.input, text) as never, call)
+    const input = read(found.input, text)
+    const answer = await signIns.count(name, input, () => found.run(input as never, call))
     return reply.type(contentType).serializer(JSON.stringify).send(answer)
   })
 }

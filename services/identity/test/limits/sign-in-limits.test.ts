@@ -161,6 +161,34 @@ describe('text messages', () => {
   })
 })
 
+describe('the metrics of sign-ins', () => {
+  it('count completed ones, and failed ones by kind', async () => {
+    const counted = async () => {
+      const text = await (await fetch(`${fixture.url}/metrics`)).text()
+      const read = (line: string) => Number(new RegExp(`^${line} (\\d+)$`, 'm').exec(text)?.[1])
+      return {
+        completed: read('sign_ins_total'),
+        wrong: read('sign_in_failures_total{kind="wrong_password"}'),
+        exceeded: read('sign_in_failures_total{kind="too_many_attempts"}'),
+        other: read('sign_in_failures_total{kind="other"}'),
+      }
+    }
+    const { username } = await fixture.member()
+    const before = await counted()
+    await signIn(username, newAddress())
+    const address = newAddress()
+    for (let failures = 0; failures < 6; failures++) await signIn(username, address, 'Wrong-2030!')
+    await signIn(username, address)
+    await fixture.call('InitiateAuth', { ClientId: publicClient, AuthFlow: 'REFRESH_TOKEN_AUTH', AuthParameters: {} })
+    expect(await counted()).toEqual({
+      completed: before.completed + 1,
+      wrong: before.wrong + 6,
+      exceeded: before.exceeded + 1,
+      other: before.other,
+    })
+  })
+})
+
 describe('all text messages together', () => {
   const metrics = async ({ url }: IdentityFixture) => {
     const text = await (await fetch(`${url}/metrics`)).text()
