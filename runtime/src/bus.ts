@@ -97,6 +97,7 @@ const eventFaults = new Set<string>([
   ErrorCode.MaxPayloadExceeded,
 ])
 const noResponders: string = ErrorCode.NoResponders
+const refused: string = ErrorCode.AuthorizationViolation
 /** JSStreamMessageExceedsMaximumErr */
 const exceedsMaximum = 10_054
 
@@ -244,16 +245,21 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       if (status.type === Events.Disconnect) isConnected = false
       if (status.type === Events.Error && status.permissionContext)
         log.error({ right: status.permissionContext }, 'the broker refuses what this process asks for')
-      else if (status.type === Events.Error && status.data === ErrorCode.AuthorizationViolation)
-        log.error(refusalText(options))
+      else if (status.type === Events.Error && status.data === refused) log.error(refusalText(options))
       if (status.type !== Events.Reconnect) continue
       isConnected = true
       epoch += 1
       log.info('reconnected to the broker')
       for (const pull of pulls) pull.stop()
       for (const listener of reconnected) listener()
+      // The broker has lost what it kept in memory.
+      void tryToEnsure()
     }
   }
+
+  /** Without its streams, the relay and the consumers ensure them again. */
+  const tryToEnsure = () =>
+    ensure().catch((error: unknown) => log.warn({ err: error }, 'the streams could not be ensured yet'))
 
   async function begin(live: NatsConnection): Promise<void> {
     connection = live
@@ -263,8 +269,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     for (const subscribe of watches) subscribe()
     first.resolve(live)
     for (const listener of reconnected) listener()
-    // Without its streams, the relay and the consumers ensure them again.
-    await ensure().catch((error: unknown) => log.warn({ err: error }, 'the broker has no streams yet'))
+    await tryToEnsure()
   }
 
   /** @throws ConfigError if the broker refuses the user */

@@ -248,11 +248,13 @@ export function startConsumers<Config>(
   metrics.measure({
     everyMs: 5_000,
     async read() {
+      // Without the broker nothing would answer; `broker_up` says so.
+      if (!bus.connected()) return
       const readings = consumers.map(async ({ definition }) => {
         const handler = handlerName(context.name, definition)
         metrics.consumerPending.set({ handler }, await bus.pending(handler, definition.stream))
       })
-      if (bus.connected()) await Promise.all(readings)
+      await Promise.all(readings)
     },
   })
   return consumers.map(start)

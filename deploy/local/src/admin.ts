@@ -1,28 +1,9 @@
 import { parseArgs } from 'node:util'
-import { accountCommands } from './admin/accounts.ts'
-import { backupCommands } from './admin/backup.ts'
-import { classCommands } from './admin/classes.ts'
-import { changing, confirm, optionTypes, type Command, type Commands } from './admin/command.ts'
-import { eventCommands } from './admin/events.ts'
-import { keyCommands } from './admin/keys.ts'
-import { mailCommands } from './admin/mails.ts'
-import { moneyCommands } from './admin/money.ts'
+import { changing, confirm, optionTypes, type Command } from './admin/command.ts'
+import { commands, groups } from './admin/commands.ts'
 import { rejectNpmLines, write } from './admin/output.ts'
-import { registrationCommands } from './admin/registrations.ts'
 import { identify, OperatorError } from './operated-system.ts'
 import { owningServices, urlSetting } from './services.ts'
-
-const groups: Record<string, Commands> = {
-  Classes: classCommands,
-  'Registrations and kits': registrationCommands,
-  'Money and the shop': moneyCommands,
-  Mails: mailCommands,
-  Accounts: accountCommands,
-  'Events and jobs': eventCommands,
-  Keys: keyCommands,
-  Backups: backupCommands,
-}
-const commands: Commands = Object.assign({}, ...Object.values(groups)) as Commands
 
 const heading = (name: string, { takes = '' }: Command) => `${name} ${takes}`.trimEnd()
 

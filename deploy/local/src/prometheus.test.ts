@@ -2,12 +2,13 @@ import { execFile, execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { baseShape, databaseShape } from '@robokids/runtime/config'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { metricsIn, metricsRead, prometheusFolder, readDashboards, readRules } from './prometheus.ts'
 import { applications, owningServices } from './services.ts'
-import { readSettings, root, serviceEnvironment } from './settings.ts'
+import { root } from './settings.ts'
 
 const run = promisify(execFile)
 const testFile = join(prometheusFolder, 'tests/alerts.yml')
@@ -92,7 +93,7 @@ describe('the runbook', async () => {
   })
 
   it('names only commands of operators that exist', async () => {
-    const usage = await readFile(join(root, 'deploy/local/src/admin.ts'), 'utf8')
+    const { stdout: usage } = await run(process.execPath, [join(root, 'deploy/local/src/admin.ts')])
     const commands = new Set([...usage.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name]) => name))
     const named = [...text.matchAll(/npm run admin -- ([a-z-]+)/g)].map(([, name]) => name)
     expect(named.length).toBeGreaterThan(10)
@@ -107,11 +108,7 @@ describe('the runbook', async () => {
     const configs = await Promise.all(
       [...owningServices, 'bff' as const].map(async (name) => (await applications[name].load()).config),
     )
-    const environment = Object.values(serviceEnvironment(readSettings({}), 'nats://localhost', () => 'postgres://db'))
-    const settings = new Set([
-      ...configs.flatMap(({ shape }) => Object.keys(shape)),
-      ...environment.flatMap(Object.keys),
-    ])
+    const settings = new Set([baseShape, databaseShape, ...configs.map(({ shape }) => shape)].flatMap(Object.keys))
     const isSetting = (code: string) => /^[A-Z]+(_[A-Z0-9]+)+$/.test(code)
     expect(quoted.filter((code) => isSetting(code) && !settings.has(code))).toEqual([])
   })
