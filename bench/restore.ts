@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import { findToolsFolder } from '@robokids/local/admin/postgres-tools'
+import { localNatsPassword } from '@robokids/runtime/config'
+import { operatorUser } from '@robokids/runtime/streams'
 import { eventually } from '@robokids/test/bed'
 import { backedUp, startRestorableSystem } from '@robokids/test/restorable-system'
 import { connect } from 'nats'
@@ -101,7 +103,7 @@ async function multiplyRegistration(): Promise<void> {
 
 /** Waits until every event is published, and handled by everyone who wants it. */
 async function settled(): Promise<void> {
-  const nats = await connect({ servers: system.nats.url })
+  const nats = await connect({ servers: system.nats.url, user: operatorUser, pass: localNatsPassword })
   const manager = await nats.jetstreamManager()
   let stuck: string | undefined
   try {
