@@ -80,6 +80,8 @@ export interface Bus {
   streamState(stream: string): Promise<StreamState>
   /** Returns the number of times the connection was established. After a change, the state of the broker may be different. */
   epoch(): number
+  /** Calls `listener` whenever the connection was established again. */
+  onReconnect(listener: () => void): void
   /** Calls `onEvent` with new events, without any delivery guarantee: for a page that also polls. */
   watch(subjects: string[], onEvent: (event: CloudEvent) => void): void
   /**
@@ -246,6 +248,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   /** What the relay and the pages wait for. */
   const watches: (() => void)[] = []
 
+  const reconnected: (() => void)[] = []
   let pendingEnsure: Promise<void> | undefined
   /** Concurrent calls share one run. */
   function ensure(): Promise<void> {
@@ -269,6 +272,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       epoch += 1
       log.info('reconnected to the broker')
       for (const pull of pulls) pull.stop()
+      for (const listener of reconnected) listener()
       // The broker has lost what it kept in memory.
       void tryToEnsure()
     }
@@ -285,6 +289,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     void follow(live)
     for (const subscribe of watches) subscribe()
     first.resolve(live)
+    for (const listener of reconnected) listener()
     await tryToEnsure()
   }
 
@@ -521,6 +526,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     },
     connected: () => isConnected && connection?.isClosed() === false,
     epoch: () => epoch,
+    onReconnect: (listener) => void reconnected.push(listener),
     async close() {
       closing.abort()
       await connection?.drain().catch(() => connection?.close())

@@ -184,6 +184,7 @@ describe('a family', () => {
     const { network, browserId } = family
     const first = (await register(one, { ...family, ...children(10) })).body as Registration
     fixture.service.context.clock.advance({ minutes: 11 })
+    fixture.service.wakeAll()
     await fixture.waitForStatus(first.registrationId, 'expired')
     fixture.resetClock()
     const other = (await register(two, { ...family, ...children(10) })).body as Registration
@@ -310,6 +311,7 @@ describe('a hold', () => {
     const session = await fixture.session({ capacity: 1 })
     const held = (await register(session, { network: newNetwork() })).body as Registration
     fixture.service.context.clock.advance({ minutes: 11 })
+    fixture.service.wakeAll()
     await fixture.waitForStatus(held.registrationId, 'expired')
     const other = (await register(session, { network: newNetwork() })).body as Registration
     const refused = await open(held.registrationId)
@@ -326,6 +328,7 @@ describe('a hold', () => {
     fixture.service.context.clock.advance({ minutes: 10, seconds: 1 })
     const answers = await Promise.all(held.map(({ registrationId }) => open(registrationId, fixture.service.url)))
     // Unopened holds have expired by now, and opened ones stay.
+    fixture.service.wakeAll()
     await eventually(async () => {
       const states = await Promise.all(held.map(({ registrationId }) => fixture.read(registrationId)))
       return states.every(({ status }, nth) => status === (answers[nth]?.status === 200 ? 'held' : 'expired'))

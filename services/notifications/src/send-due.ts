@@ -4,7 +4,7 @@ import { mailDelivered, mailFailed } from '@robokids/contracts/notifications'
 import { newEvent, outbox, publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { continueTrace } from '@robokids/runtime/trace'
-import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte, min, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { dropSuperseded } from './drop-superseded.ts'
 import { hasNoEarlierMail } from './earlier-mails.ts'
@@ -205,4 +205,13 @@ export async function sendDue(
     await Promise.race([...inFlight, wait(pollMs)])
   }
   if (problems.length > 0) throw problems[0]
+}
+
+/** When the next message of a medium is due; in the past if it waits for an earlier one about the same subject. */
+export async function nextMessage(medium: CodeMedium, { db }: Context<Config>): Promise<Temporal.Instant | null> {
+  const [next] = await db
+    .select({ at: min(mails.nextTryAt) })
+    .from(mails)
+    .where(and(eq(mails.status, 'pending'), eq(mails.medium, medium)))
+  return next?.at ?? null
 }

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { continueTrace } from '@robokids/runtime/trace'
 import { and, eq, inArray } from 'drizzle-orm'
@@ -6,6 +5,7 @@ import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import { refreshAttempts } from '../attempts/refresh-attempts.ts'
 import { findCartId, findLiveCartAttempts, findPaidCartOrder } from './carts.ts'
 import type { BillingContext } from '../config.ts'
+import { paymentIdOf } from '../payment-id.ts'
 import { fetchCheckoutSession } from '../stripe/checkout-sessions.ts'
 import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { isOrder } from '../purchase.ts'
@@ -132,7 +132,7 @@ async function recordPayment(
   const isPaid = other !== undefined || earlier.some((one) => one.outcome === 'accepted')
   const outcome = sessionOutcome === 'amount_mismatch' ? sessionOutcome : isPaid ? 'duplicate' : 'accepted'
   const row = {
-    id: randomUUIDv7(),
+    id: paymentIdOf(payment.intentId),
     attemptId: attempt.id,
     membershipId: null,
     purchaseId,

@@ -31,8 +31,6 @@ const cursorName = 'stripe_events'
 const overlapSeconds = 10 * 60
 /** Events are listed by the hour, so that those of a long outage need no more memory. */
 const windowSeconds = 3_600
-/** Stripe lists the events of the last 30 days: rows older than that are no longer needed for deduplication. */
-const eventRetention = Temporal.Duration.from({ hours: 40 * 24 })
 
 /**
  * Catches up on missed webhooks: refreshes unsettled checkouts, reads Stripe's list of events, and refreshes pending refunds
@@ -49,10 +47,6 @@ export async function reconcile(context: BillingContext, signal: AbortSignal): P
     carts: () => refundDuplicateCartPayments(context, signal),
     memberships: () => refreshOverdueMemberships(context, signal),
     ledger: () => recordBalance(context, signal),
-    'old events': () =>
-      context.db
-        .delete(stripeEvents)
-        .where(lt(stripeEvents.handledAt, Temporal.Now.instant().subtract(eventRetention))),
   }
   const failed: string[] = []
   for (const [part, run] of Object.entries(parts)) {
