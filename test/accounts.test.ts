@@ -129,11 +129,11 @@ describe('The first sign-ins of a BFF', () => {
   })
 })
 
-/** Runs an operator's command. */
+/** Runs an operator's command: its name, with options. */
 function operate(command: string, name: string, settings: Record<string, string> = {}) {
   const script = fileURLToPath(new URL('../deploy/local/src/admin.ts', import.meta.url))
   const env = { ...process.env, IDENTITY_URL: identityUrl, SYSTEM_NAME: 'local', ...settings }
-  return promisify(execFile)(process.execPath, [script, command, name], { env })
+  return promisify(execFile)(process.execPath, [script, ...command.split(' '), name], { env })
 }
 
 describe('Accounts', () => {
@@ -400,7 +400,7 @@ describe('Accounts', () => {
     expect(found).toMatchObject({ status: 'CONFIRMED', enabled: true, secondSteps: [] })
     expect(await profile()).toBe(200)
 
-    await expect(operate('delete-account', email, { SYSTEM_NAME: 'another' })).rejects.toMatchObject({
+    await expect(operate('delete-account --yes', email, { SYSTEM_NAME: 'another' })).rejects.toMatchObject({
       stderr: expect.stringContaining('Nothing was changed'),
     })
     expect((await operate('sign-out', email)).stdout).toBe(
@@ -414,7 +414,7 @@ describe('Accounts', () => {
     expect((await operate('enable-account', email)).stdout).toContain('can log in again')
     expect((await signIn()).body).toEqual({ step: 'DONE' })
 
-    expect((await operate('delete-account', email)).stdout).toContain('is deleted permanently')
+    expect((await operate('delete-account --yes', email)).stdout).toContain('is deleted permanently')
     expect(await profile()).toBe(401)
     const gone = { stderr: expect.stringContaining('UserNotFoundException: User does not exist.') }
     await expect(operate('account', email)).rejects.toMatchObject(gone)
@@ -424,7 +424,7 @@ describe('Accounts', () => {
     const { visitor, email } = await member()
     const { secret } = (await visitor.post('/api/profile/totp')).body as { secret: string }
     await visitor.post('/api/profile/totp/verify', { code: new TOTP({ secret }).generate() })
-    const reset = (name: string) => operate('reset-mfa', name)
+    const reset = (name: string) => operate('reset-mfa --yes', name)
     expect((await reset(email)).stdout).toContain(`The second factors of ${email} are disabled, 1 browser is forgotten`)
     expect((await visitor.ask('GET', '/api/profile')).status).toBe(401)
     expect((await new Visitor().post('/api/auth/sign-in', { email, password })).body).toEqual({ step: 'DONE' })
@@ -585,7 +585,7 @@ describe('Accounts', () => {
     older.userId = userId
     const refused = {
       status: 409,
-      body: { code: 'other_account', message: `You are logged in as ${otherEmail} now.` },
+      body: { code: 'other_account', message: `You are now logged in as ${otherEmail}.` },
     }
     const profile = async () => (await other.ask('GET', '/api/profile')).body
     const before = await profile()

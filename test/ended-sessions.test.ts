@@ -18,8 +18,10 @@ const newPassword = `${password}-new`
 
 let bed: TestBed
 let bffUrl: string
-/** Another BFF, which shares nothing with the first one. */
+/** Another BFF, with another identity on the same database. */
 let otherBffUrl: string
+/** Ends an account's sign-ins directly at identity, by the token in a browser's cookie. */
+let endSessionsOf: (visitor: Visitor) => Promise<void>
 let moveClocks: (by: Temporal.DurationLike) => void
 /** Identity as the first BFF reaches it: the calls that it received, and whether it answers. */
 let identityStub: StubService
@@ -31,13 +33,15 @@ let asked: { path: string; body: Record<string, unknown> }[] = []
 
 beforeAll(async () => {
   bed = await testBed()
-  const real = await bed.start(identity, {
+  const identitySettings = {
     ...identityKeys,
     TRUST_PROXY: 'loopback',
     ...quickHashing,
     EVEN_ANSWER_MS: '5',
     SITE_URL: site,
-  })
+  }
+  const real = await bed.start(identity, identitySettings)
+  const otherIdentity = await bed.start(identity, { ...identitySettings, DATABASE_URL: real.databaseUrl })
   identityStub = await StubService.start()
   identityStub.answer((request, response) => {
     void (async () => {
@@ -77,11 +81,24 @@ beforeAll(async () => {
     NOTIFICATIONS_URL: services.url,
   }
   const first = await bed.start(bff, { ...settings, IDENTITY_URL: identityStub.url })
-  const second = await bed.start(bff, { ...settings, IDENTITY_URL: real.url })
+  const second = await bed.start(bff, { ...settings, IDENTITY_URL: otherIdentity.url })
   bffUrl = first.url
   otherBffUrl = second.url
+  endSessionsOf = async ({ cookies }) => {
+    const content = sealer.open(cookies.get('robokids-session') ?? '', 'robokids-session')?.toString() ?? '{}'
+    const { accessToken } = JSON.parse(content) as { accessToken: string }
+    const answer = await fetch(real.url, {
+      method: 'POST',
+      headers: {
+        'x-amz-target': 'AWSCognitoIdentityProviderService.GlobalSignOut',
+        'content-type': 'application/x-amz-json-1.1',
+      },
+      body: JSON.stringify({ AccessToken: accessToken }),
+    })
+    if (!answer.ok) throw new Error(`GlobalSignOut was answered ${answer.status}: ${await answer.text()}`)
+  }
   moveClocks = (by) => {
-    for (const { context } of [real, first, second]) context.clock.advance(by)
+    for (const { context } of [real, otherIdentity, first, second]) context.clock.advance(by)
   }
 })
 afterAll(async () => {
@@ -226,6 +243,31 @@ async function use(visitor: Visitor, { method, path, body, upstream = /./ }: Rou
   }
 }
 
+it('A session that was ended where no BFF saw it counts as anonymous within a minute', async () => {
+  const { visitor } = await member()
+  const challenge = async () => (await visitor.copy().get('/api/proof?form=order')).body['challenge']
+  expect(await challenge()).toBeNull()
+  await endSessionsOf(visitor)
+  expect(await challenge()).toBeNull()
+  moveClocks({ seconds: 61 })
+  expect(await challenge()).not.toBeNull()
+})
+
+it('A sign-in that was begun at one BFF is completed at another one, whose session counts at both', async () => {
+  const { email } = await member()
+  const visitor = new Visitor()
+  const begun = await visitor.post('/api/auth/sign-in', { email, preferred: 'EMAIL_OTP' })
+  expect(begun.body['step']).toBe('CONFIRM_SIGN_IN_WITH_EMAIL_CODE')
+  const { data } = await eventually(() => bed.bus.all(codeIssued, (code) => code.destination === email)[1])
+  visitor.bffUrl = otherBffUrl
+  const answer = sealer.open(data.sealedCode, `code:${data.codeId}`)?.toString()
+  expect((await visitor.post('/api/auth/sign-in/answer', { answer })).body).toEqual({ step: 'DONE' })
+  for (const url of [bffUrl, otherBffUrl]) {
+    visitor.bffUrl = url
+    expect((await visitor.get('/api/profile')).status).toBe(200)
+  }
+})
+
 it('A page of an account that has been signed out cannot buy a membership', async () => {
   const { visitor, userId } = await member()
   const [, route] = routes.find(([name]) => name.endsWith('createStripeSession')) ?? []
@@ -265,15 +307,15 @@ describe.each(ends)('A session that %s', (_how, end) => {
     expect(visitor.cookies.has('robokids-session')).toBe(false)
   })
 
-  it('An ended session counts as anonymous within a minute if it was ended at another BFF', async () => {
+  it('An ended session counts as anonymous at once if it was ended at another BFF', async () => {
     const { visitor, email } = await member()
     const challenge = async () => (await visitor.copy().get('/api/proof?form=order')).body['challenge']
     expect(await challenge()).toBeNull()
     const elsewhere = visitor.copy()
     elsewhere.bffUrl = otherBffUrl
     await end(elsewhere, email)
-    moveClocks({ seconds: 61 })
-    expect(await challenge()).not.toBeNull()
+    await eventually(async () => (await challenge()) !== null)
+    expect((await visitor.copy().get('/api/profile')).status).toBe(401)
   })
 })
 

@@ -113,6 +113,23 @@ describe('Freshness of pages and API', () => {
     }
   })
 
+  it('An open page of one BFF shows the payment whose webhook went to another BFF', async () => {
+    const { registrationId, checkoutUrl } = await system.register({ email: `${randomUUIDv7()}@example.com` })
+    const [told, open] = [system.siteUrl, bffUrls.find((url) => url !== system.siteUrl)]
+    const stream = await fetch(`${open}/api/registrations/${registrationId}/events`)
+    let seen = ''
+    let paying: Promise<unknown> | undefined
+    for await (const chunk of stream.body ?? []) {
+      seen += new TextDecoder().decode(chunk)
+      // Its webhook goes to the first BFF.
+      if (seen.includes('"status":"held"')) paying ??= system.pay(checkoutUrl)
+      if (seen.includes('"status":"confirmed"')) break
+    }
+    await paying
+    const answer = await fetch(`${told}/api/registrations/${registrationId}`)
+    expect(await answer.json()).toMatchObject({ status: 'confirmed' })
+  })
+
   it('A product state set by an operator is on every page and in every response within five seconds', async () => {
     const sku = teddyBear
     const { answered } = await productAt(system.siteUrl, sku)

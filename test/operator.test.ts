@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,6 +8,7 @@ import { paymentCompleted, refundsSchema } from '@robokids/contracts/billing'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { root } from '@robokids/local/settings'
 import type { Bus } from '@robokids/runtime/bus'
+import { localAdminSecret } from '@robokids/runtime/config'
 import { newEvent } from '@robokids/runtime/outbox'
 import { parse } from 'csv-parse/sync'
 import { Stripe } from 'stripe'
@@ -113,9 +114,11 @@ describe('npm run admin -- registrations', () => {
   it('An expired registration is found by its email, with its attempt', async () => {
     const email = address()
     const { registrationId } = await system.register({ email })
-    expect((await admin('expire', registrationId)).code).toBe(0)
+    expect((await admin('expire', registrationId, '--yes')).code).toBe(0)
     await system.reaches(registrationId, 'expired')
-    const { registrations } = JSON.parse((await admin('registrations', '--email', email.toUpperCase())).output) as {
+    const { registrations } = JSON.parse(
+      (await admin('registrations', '--email', email.toUpperCase(), '--json')).output,
+    ) as {
       registrations: {
         registrationId: string
         status: string
@@ -152,7 +155,7 @@ describe('npm run admin -- registrations', () => {
     expect(rows[0]?.['zipCode']).toBe('02139')
     expect(rows[0]?.['state']).toBe('a"b,c')
     for (const cell of Object.values(rows[0] ?? {})) expect(cell).not.toMatch(/^[=+\-@\t\r]/)
-    const { registrations } = JSON.parse((await admin('registrations', '--email', email)).output) as {
+    const { registrations } = JSON.parse((await admin('registrations', '--email', email, '--json')).output) as {
       registrations: { guardianName: string; children: { childName: string }[]; address: Record<string, string> }[]
     }
     expect(registrations[0]?.guardianName).toBe(typed.guardianName)
@@ -171,7 +174,7 @@ describe('npm run admin -- registrations', () => {
       from registrations as one, generate_series(1, ${others}) as n where one.id = ${registrationId}`
     type List = { registrations: { registrationId: string }[]; nextCursor: string | null }
     const list = async (...args: string[]) =>
-      JSON.parse((await admin('registrations', '--email', email, ...args)).output) as List
+      JSON.parse((await admin('registrations', '--email', email, '--json', ...args)).output) as List
 
     const all = await list()
     expect(all.nextCursor).toBeNull()
@@ -233,11 +236,11 @@ describe('npm run admin -- refund', () => {
     await system.pay(checkoutUrl)
     await system.reaches(registrationId, 'confirmed')
     for (const amount of ['40001', '0', '-1', '1.5', 'all']) {
-      const refused = await admin('refund', registrationId, amount)
+      const refused = await admin('refund', registrationId, amount, '--yes')
       expect(refused.code).toBe(1)
-      expect(refused.output.length).toBeGreaterThan(10)
+      expect(refused.output).not.toContain('Add --yes')
     }
-    const both = await Promise.all([admin('refund', registrationId), admin('refund', registrationId)])
+    const both = await Promise.all([1, 2].map(() => admin('refund', registrationId, '--yes')))
     expect(both.map((one) => one.code).toSorted((a, b) => a - b)).toEqual([0, 1])
     await system.reaches(registrationId, 'cancelled')
     const view = await system.state(registrationId)
@@ -247,7 +250,7 @@ describe('npm run admin -- refund', () => {
       const answer = await fetch(`${system.siteUrl}/api/registrations/${registrationId}/receipt.pdf`)
       const { text } = await readTaggedPdf(new Uint8Array(await answer.arrayBuffer()))
       expect(text).toMatch(
-        /Amount paid \$400\.00 Receipt number \S+ Refunded \$400\.00 This registration was cancelled\./,
+        /Amount paid \$400\.00 Receipt number \S+ Refunded \$400\.00 This registration was canceled\./,
       )
       return true
     })
@@ -262,20 +265,20 @@ describe('npm run admin -- refund --payment', () => {
     const { registrationId, checkoutUrl } = await system.register({ email: address() })
     await system.pay(checkoutUrl, '4000000000005126')
     await system.reaches(registrationId, 'confirmed')
-    expect((await admin('refund', registrationId, '10000')).code).toBe(0)
+    expect((await admin('refund', registrationId, '10000', '--yes')).code).toBe(0)
     system.simulator.advanceClock(24 * 3600)
     const failed = await eventually(async () => {
-      const { stdout } = await adminWith({}, 'refunds', '--status', 'failed')
+      const { stdout } = await adminWith({}, 'refunds', '--status', 'failed', '--json')
       const { refunds } = refundsSchema.parse(JSON.parse(stdout))
       return refunds.find((refund) => refund.registrationId === registrationId)
     })
     expect(failed).toMatchObject({ amount: 10_000, left: 40_000 })
-    const { code, stdout } = await adminWith({}, 'refund', '--payment', failed.paymentId, '10000')
+    const { code, stdout } = await adminWith({}, 'refund', '--payment', failed.paymentId, '10000', '--yes')
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { amount: 10_000, reason: 'requested' }])
     expect((await system.state(registrationId)).status).toBe('confirmed')
-    const surplus = await adminWith({}, 'refund', '--payment', failed.paymentId, '5', '00')
+    const surplus = await adminWith({}, 'refund', '--payment', failed.paymentId, '5', '00', '--yes')
     expect([surplus.code, surplus.stderr]).toEqual([1, expect.stringContaining('does not take 00')])
-    const unknown = await adminWith({}, 'refund', '--payment', randomUUIDv7())
+    const unknown = await adminWith({}, 'refund', '--payment', randomUUIDv7(), '--yes')
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('payment_not_found')])
   })
 })
@@ -288,7 +291,7 @@ describe('npm run ledger', () => {
     const { registrationId, checkoutUrl } = await system.register({ email: address() })
     await system.pay(checkoutUrl)
     await system.reaches(registrationId, 'confirmed')
-    expect((await admin('refund', registrationId, '15000')).code).toBe(0)
+    expect((await admin('refund', registrationId, '15000', '--yes')).code).toBe(0)
     const { code, output } = await ledger()
     expect([code, output]).toEqual([0, expect.stringMatching(/^difference +\$0\.00$/m)])
     const listed = await stripe().balanceTransactions.list({ limit: 100 }).autoPagingToArray({ limit: 1_000 })
@@ -321,12 +324,12 @@ describe('npm run admin -- waiting', () => {
       values (${randomUUIDv7()}, 'billing__none', 'none', '{}', 'none', 1)`
     await system.nats.kill()
     try {
-      expect((await admin('expire', family.registrationId)).code).toBe(0)
+      expect((await admin('expire', family.registrationId, '--yes')).code).toBe(0)
       const { code, stdout, stderr } = await adminWith({ IDENTITY_URL: 'http://127.0.0.1:1' }, 'waiting')
       expect([code, stderr]).toEqual([1, expect.stringContaining('identity does not answer at http://127.0.0.1:1')])
-      expect(stdout).toMatch(/^enrollment +[1-9]\d* +\d+ +0 +\d+$/m)
-      expect(stdout).toMatch(/^billing +\d+ +\d+ +0 +[1-9]\d*$/m)
-      expect(stdout).toMatch(/^notifications +\d+ +\d+ +0 +0$/m)
+      expect(stdout).toMatch(/^enrollment +[1-9]\d* +\d+ +0 +0 +\d+$/m)
+      expect(stdout).toMatch(/^billing +\d+ +\d+ +0 +0 +[1-9]\d*$/m)
+      expect(stdout).toMatch(/^notifications +\d+ +\d+ +0 +0 +0$/m)
     } finally {
       await system.nats.restart()
       await system.sql('billing')`delete from dead_letters where handler = 'billing__none'`
@@ -334,13 +337,85 @@ describe('npm run admin -- waiting', () => {
   })
 })
 
+describe('npm run admin -- set-aside', () => {
+  it('An event that the broker refused and the service set aside can be published again', async () => {
+    const { registrationId } = await system.register({ email: address() })
+    const sql = system.sql('enrollment')
+    const isIt = sql`envelope ->> 'subject' = ${registrationId}`
+    await eventually(async () => (await sql`select from outbox where ${isIt} and published_at is not null`).length)
+    const [event] = await sql<{ id: string }[]>`
+      update outbox set published_at = null, sequence = null, tries = 9, set_aside_at = now(), error = 'too large'
+      where ${isIt} returning id`
+    const id = event?.id ?? ''
+    expect((await admin('waiting')).output).toMatch(/^enrollment +\d+ +\d+ +1 +1 /m)
+    expect((await admin('set-aside')).output).toMatch(
+      new RegExp(`^enrollment +${id} +registration\\.\\S+ +9 .*too large$`, 'm'),
+    )
+    expect((await admin('set-aside', 'retry', id, '--dry-run')).output).toContain('nothing was changed')
+    expect((await admin('set-aside')).output).toContain(id)
+    // Identity does not run here, which sets the exit code.
+    expect((await admin('set-aside', 'retry', id)).output).toContain(`${id}: to be published now.`)
+    await eventually(async () => (await sql`select from outbox where ${isIt} and published_at is not null`).length)
+    expect((await admin('set-aside', 'retry', id)).output).toContain(`No refused event ${id} exists.`)
+  })
+})
+
+describe('npm run admin -- sessions, seasons and capacity', () => {
+  type Session = { classSessionId: string; date: string; held: number; sold: number; capacity: number }
+  const sessions = async (...args: string[]) =>
+    (JSON.parse((await admin('sessions', '--json', ...args)).output) as { sessions: Session[] }).sessions
+
+  it('The seats of a class session are listed and changed, never below those that are taken', async () => {
+    const { registrationId } = await system.register({ email: address(), classType: 'advanced' })
+    const [row] = await system.sql('enrollment')<{ id: string }[]>`
+      select class_session_id as id from registrations where id = ${registrationId}`
+    const id = row?.id ?? ''
+    const [before] = (await sessions()).filter((session) => session.classSessionId === id)
+    expect(before).toMatchObject({ held: expect.any(Number) as number, capacity: 10 })
+    expect((await admin('capacity', id, '12', '--dry-run')).code).toBe(0)
+    expect((await admin('capacity', id, '12')).code).toBe(0)
+    expect((await sessions()).find((session) => session.classSessionId === id)?.capacity).toBe(12)
+    const tooFew = await admin('capacity', id, '0')
+    expect([tooFew.code, tooFew.output]).toEqual([1, expect.stringContaining('0 are too few')])
+    expect((await admin('capacity', id, 'many')).code).toBe(1)
+    expect((await admin('capacity', randomUUIDv7(), '12')).output).toContain('class_session_not_found')
+    const csv = parse<Record<string, string>>((await admin('sessions', '--csv')).output, { bom: true, columns: true })
+    expect(csv.find((session) => session['classSessionId'] === id)?.['capacity']).toBe('12')
+    expect((await admin('capacity', id, '10')).code).toBe(0)
+  })
+
+  it('A season can be opened on given dates, once', async () => {
+    const date = Temporal.Now.plainDateISO().add({ years: 1 }).toString()
+    // The season that the system opened today would have the same name.
+    await system.sql('enrollment')`update class_sessions set season = 'another' where season like 'opened-%'`
+    expect((await admin('open-season', date)).code).toBe(0)
+    const [season] = (JSON.parse((await admin('seasons', '--json')).output) as { seasons: { season: string }[] })
+      .seasons
+    expect(season).toMatchObject({ firstDate: date, lastDate: date, held: 0, sold: 0 })
+    expect((await sessions('--season', season?.season ?? '')).every((session) => session.date === date)).toBe(true)
+    expect((await admin('open-season', date)).output).toContain('season_exists')
+    expect((await admin('open-season', '2020-01-01')).output).toContain('is not in the future')
+  })
+})
+
+describe('npm run admin -- job', () => {
+  it('A job of a service can be run now, and an unknown one is rejected with the names of all', async () => {
+    expect((await admin('job', 'notifications', 'forget-mails')).output).toBe('forget-mails was woken.\n')
+    expect((await admin('reconcile')).code).toBe(0)
+    const unknown = await admin('job', 'notifications', 'forget')
+    expect([unknown.code, unknown.output]).toEqual([1, expect.stringMatching(/it has outbox, sweep, .*forget-mails/)])
+  })
+})
+
 describe('npm run admin -- streams', () => {
   it('The broker’s streams are made what the settings say, and shown with what differs from them', async () => {
     const smaller = { NATS_STREAM_DAYS: '10' }
-    expect(await adminWith({ ...smaller, SYSTEM_NAME: 'another' }, 'streams', 'apply')).toMatchObject({ code: 1 })
-    const changed = await adminWith(smaller, 'streams', 'apply')
+    expect(await adminWith({ ...smaller, SYSTEM_NAME: 'another' }, 'streams', 'apply', '--yes')).toMatchObject({
+      code: 1,
+    })
+    const changed = await adminWith(smaller, 'streams', 'apply', '--yes')
     expect(changed.stdout).toContain('Changed: the stream billing keeps events 30 days, not 10 days\n')
-    expect((await adminWith(smaller, 'streams', 'apply')).stdout).toBe('Nothing differs.\n')
+    expect((await adminWith(smaller, 'streams', 'apply', '--yes')).stdout).toBe('Nothing differs.\n')
     const { stdout } = await adminWith({}, 'streams')
     const differences = ['keeps events 10 days, not 30 days']
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ stream: 'billing', differences }))
@@ -353,9 +428,11 @@ describe('npm run admin -- republish', () => {
   it('A service republishes the events of a time range', async () => {
     const from = Temporal.Now.instant().toString()
     const { registrationId } = await system.register({ email: address() })
-    expect((await admin('expire', registrationId)).code).toBe(0)
+    expect((await admin('expire', registrationId, '--yes')).code).toBe(0)
     const { code, output } = await admin('republish', 'enrollment', from)
     expect([code, (JSON.parse(output) as { events: number }).events]).toEqual([0, expect.toSatisfy((n) => n >= 2)])
+    const counted = await admin('republish', 'enrollment', from, '--dry-run')
+    expect(counted.output).toMatch(/nothing was changed\. .*: \d+ events of enrollment are published again/)
     const wrong = [['bff', from], ['enrollment'], ['enrollment', 'yesterday'], ['enrollment', from, 'tomorrow']]
     for (const args of wrong) expect((await admin('republish', ...args)).code).toBe(1)
     expect((await adminWith({ SYSTEM_NAME: 'another' }, 'republish', 'enrollment', from)).code).toBe(1)
@@ -364,7 +441,7 @@ describe('npm run admin -- republish', () => {
 
 describe('npm run admin', () => {
   it('The system is named on stderr', async () => {
-    const { code, stderr, stdout } = await adminWith({}, 'disputes')
+    const { code, stderr, stdout } = await adminWith({}, 'disputes', '--json')
     expect([code, stderr]).toEqual([0, `${systemName} (local): billing at ${system.processes.billing.url}\n`])
     expect(JSON.parse(stdout)).toBeTypeOf('object')
   })
@@ -381,10 +458,22 @@ describe('npm run admin', () => {
     expect(stderr).toContain(message)
   })
 
+  it('What cannot be undone is confirmed, and a dry run changes nothing', async () => {
+    const { registrationId } = await system.register({ email: address() })
+    const refused = await adminWith({}, 'expire', registrationId)
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toContain(
+      'Nothing was changed. The family loses the seats, which others can take at once. Add --yes',
+    )
+    const { code, stdout } = await adminWith({ SYSTEM_NAME: 'another' }, 'expire', registrationId, '--dry-run')
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`/registrations/${registrationId}/expire`)])
+    expect((await system.state(registrationId)).status).toBe('held')
+  })
+
   it('A command does not change a system that was not named', async () => {
     const { registrationId } = await system.register({ email: address() })
     for (const meant of [undefined, 'another']) {
-      const refused = await adminWith({ SYSTEM_NAME: meant }, 'expire', registrationId)
+      const refused = await adminWith({ SYSTEM_NAME: meant }, 'expire', registrationId, '--yes')
       expect([refused.code, refused.stdout]).toEqual([1, ''])
       expect(refused.stderr).toContain(`${systemName} (local): enrollment at ${system.processes.enrollment.url}`)
       expect(refused.stderr).toMatch(/Nothing was changed: that is not ".+"\. Set SYSTEM_NAME/)
@@ -396,12 +485,12 @@ describe('npm run admin', () => {
 
   it('A wrong process, or processes of two systems, are detected', async () => {
     const { registrationId } = await system.register({ email: address() })
-    const swapped = await adminWith({ ENROLLMENT_URL: system.processes.billing.url }, 'expire', registrationId)
+    const swapped = await adminWith({ ENROLLMENT_URL: system.processes.billing.url }, 'expire', registrationId, '--yes')
     expect([swapped.code, swapped.stderr]).toEqual([
       1,
       expect.stringMatching(/^billing answers at .*, where enrollment/),
     ])
-    const page = await adminWith({ ENROLLMENT_URL: system.mailbox.url }, 'expire', registrationId)
+    const page = await adminWith({ ENROLLMENT_URL: system.mailbox.url }, 'expire', registrationId, '--yes')
     expect([page.code, page.stdout]).toEqual([1, ''])
     const other = await system.another('billing', { SYSTEM_NAME: 'another' })
     const mixed = await adminWith({ BILLING_URL: other.url }, 'dead-letters')
@@ -414,6 +503,11 @@ describe('npm run admin', () => {
     const elsewhere = { BILLING_URL: 'http://billing.invalid', ADMIN_SECRET: undefined }
     const missing = await adminWith(elsewhere, 'disputes')
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('set ADMIN_SECRET')])
+    const folder = await mkdtemp(join(tmpdir(), 'robokids-operator-'))
+    const secret = { ADMIN_SECRET: undefined, ADMIN_SECRET_FILE: join(folder, 'secret') }
+    expect((await adminWith(secret, 'disputes')).stderr).toContain('ADMIN_SECRET_FILE: cannot be read')
+    await writeFile(secret.ADMIN_SECRET_FILE, `${localAdminSecret}\n`)
+    expect((await adminWith(secret, 'disputes')).code).toBe(0)
     const wrong = await adminWith({ ADMIN_SECRET: 'not-the-secret' }, 'disputes')
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('admin_secret_invalid')])
     expect((await fetch(`${system.processes.billing.url}/admin/system`)).status).toBe(401)
@@ -427,6 +521,7 @@ describe('npm run admin', () => {
 
   it('A help text lists the commands', async () => {
     expect((await admin()).output).toContain('dead-letters')
+    expect((await admin('refund', '--help')).output).toContain('A refund cannot be taken back.')
     expect((await admin('frobnicate')).code).toBe(1)
   })
 })

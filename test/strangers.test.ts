@@ -60,7 +60,7 @@ describe('A stranger who knows a family’s address', () => {
     expect(shapeOf(answer)).toEqual(shapeOf(unregistered))
     const again = await own.post('/api/registrations', await form(email, { city: 'Elsewhere' }))
     expect([again.status, again.body['code']]).toEqual([409, 'already_registered'])
-    const { text } = await mailLike(email, /^You are registered already/)
+    const { text } = await mailLike(email, /^You’re already registered/)
     expect(text).toContain(`reference=${kept.registrationId}`)
 
     const second = pageOf(answer)
@@ -68,9 +68,9 @@ describe('A stranger who knows a family’s address', () => {
     await system.reaches(second.registrationId, 'rejected')
     await mailLike(email, /^Refund/)
     expect(await system.state(kept.registrationId)).toMatchObject({ status: 'confirmed', checkout: { refunds: [] } })
-    expect(
-      (await subjectsTo(email)).filter((subject) => subject.startsWith('You are registered already')),
-    ).toHaveLength(1)
+    expect((await subjectsTo(email)).filter((subject) => subject.startsWith('You’re already registered'))).toHaveLength(
+      1,
+    )
   })
 
   it('A stranger with a member’s address neither closes the member’s page nor gives the consent, and learns of no membership', async () => {
@@ -85,11 +85,11 @@ describe('A stranger who knows a family’s address', () => {
     expect(statusAt(page)).toBe('open')
     expect((await join(own)).body['url']).toBe(page)
     await system.pay(page)
-    await mailLike(email, /^You are a member of/)
+    await mailLike(email, /^You’re now a member of/)
     expect((await join(own)).body['code']).toBe('already_member')
     const other = newBrowser()
     expect(shapeOf(await join(other))).toEqual(shapeOf(await join(newBrowser(), newAddress())))
-    await mailLike(email, /^You are a member already/)
+    await mailLike(email, /^You’re already a member/)
     await system.pay(theirs)
     await mailLike(email, /^Refund of \$60\.00 for your membership/)
   })

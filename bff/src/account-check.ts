@@ -31,10 +31,10 @@ async function otherAccountMessage(
     if (!signInSession) return undefined
     const { email, verifiedEmail } = await sessions.addressesOf(signInSession, request, reply)
     const name = verifiedEmail ?? email
-    if (name !== null) return `You are logged in as ${name} now.`
+    if (name !== null) return `You are now logged in as ${name}.`
   } catch (error) {
     if (error instanceof DomainError && error.code === 'sign_in_required') return undefined
     request.log.warn({ err: error }, 'could not read an account')
   }
-  return 'Somebody else is logged in in this browser now.'
+  return 'Someone else is now logged in on this browser.'
 }

@@ -23,6 +23,7 @@ import { References } from './references.ts'
 import { securityText } from './security-text.ts'
 import { shopRoutes } from './shop-routes.ts'
 import { startSessions } from './session.ts'
+import { spentProofs } from './spent-proofs.ts'
 import { connectServices } from './upstream.ts'
 import { webhookRoute } from './webhook-route.ts'
 
@@ -36,9 +37,10 @@ export const bff: Service<Config> = {
   isPublic: true,
   config: configSchema,
   watches: [...registrationEvents, ...offerEvents],
+  claims: [spentProofs],
   async routes(http, context) {
     const services = connectServices(context.config)
-    await registerRequestGuards(http, context.config)
+    await registerRequestGuards(http, context)
     await http.register(async (scope) => webhookRoute(scope, context, services))
     const { config, clock } = context
     const cookies = await registerCookies(http, config, () => clock.now().epochMilliseconds)

@@ -67,7 +67,7 @@ export function requireAdult(birthdate: string, now: Temporal.Instant): void {
     throw new DomainError('validation_failed', message, [{ path: 'birthdate', message }])
   }
   if (Temporal.PlainDate.compare(birthdate, last) > 0) reject('You must be 18 or older to register.')
-  if (Temporal.PlainDate.compare(birthdate, last.subtract({ years: 120 })) < 0) reject('Enter your date of birth.')
+  if (Temporal.PlainDate.compare(birthdate, last.subtract({ years: 120 })) < 0) reject('Enter your birthdate.')
 }
 
 /** The challenges after which a browser can be trusted. */
@@ -78,7 +78,7 @@ const stepExpired = () => new DomainError('sign_in_step_expired', 'Your login to
 const alreadySignedIn = () => new DomainError('already_signed_in', 'There is already a signed in user.')
 
 function passwordRequired(): DomainError {
-  const message = 'This is not the browser that you signed up in. Enter the password that you chose then.'
+  const message = 'You signed up in a different browser. Please enter the password you chose.'
   return new DomainError('password_required', message, [{ path: 'password', message }])
 }
 

@@ -6,8 +6,8 @@ import type { z } from 'zod'
 import { isUnknownRoute, type Services } from './upstream.ts'
 
 const alreadyPaidMessages = {
-  paid: 'The registration that you change is paid already. Its confirmation is in your email.',
-  processing: 'The registration that you change is being paid at this moment. Its confirmation comes by email.',
+  paid: 'The registration you’re changing is already paid. The confirmation is in your email.',
+  processing: 'The payment for the registration you’re changing is being processed. We’ll email you the confirmation.',
 }
 
 /** Returns undefined if the service, of the previous version during a roll-out, has no such route. */

@@ -24,9 +24,9 @@ export interface MailLimits {
   ofMessages: Limit
 }
 
-export function createMailLimits({ config }: Pick<Context<Config>, 'config'>, sessions: Sessions): MailLimits {
-  const counts = new ClientCounts()
-  const { RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, RATE_LIMIT_MESSAGES } = config
+export function createMailLimits(context: Pick<Context<Config>, 'bus' | 'config'>, sessions: Sessions): MailLimits {
+  const counts = new ClientCounts('mails', context)
+  const { RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, RATE_LIMIT_MESSAGES } = context.config
 
   function count(who: string, upTo: number): void {
     if (counts.add(who, hourMs).count <= upTo) return

@@ -60,7 +60,7 @@ export function membershipRoutes(
       membershipId === undefined
         ? membership
         : [membership, ...others].find((one) => one?.membershipId === membershipId)
-    if (!found) throw new DomainError('membership_not_found', 'There is no membership with your account.')
+    if (!found) throw new DomainError('membership_not_found', 'Your account has no membership.')
     return `/memberships/${found.membershipId}`
   }
 
@@ -109,7 +109,7 @@ export function membershipRoutes(
         if (!(error instanceof DomainError) || error.code !== 'already_member') throw error
         const url = await portalOf(request, reply)
         if (url === undefined) throw error
-        return { url, message: 'You are a member already. Here are your card and your invoices.' }
+        return { url, message: 'You’re already a member. Here are your card and your invoices.' }
       }
     },
   )

@@ -17,11 +17,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { Cached } from './cached.ts'
 import { isOwnAddress, type Sessions } from './session.ts'
-import { SpentProofsInMemory, type SpentProofs } from './spent-proofs.ts'
+import { proofLifetimeMs as lifetimeMs, SpentProofs } from './spent-proofs.ts'
 import type { Services } from './upstream.ts'
-
-/** Long enough to fill in a form with an interruption; after that, the browser silently solves another challenge. */
-const lifetimeMs = 20 * 60_000
 
 /** How long a challenge is accepted even if demand has risen. */
 const freshMs = 60_000
@@ -60,16 +57,17 @@ export interface Proofs {
 }
 
 export function createProofs(
-  { config, log }: Pick<Context<Config>, 'config' | 'log'>,
+  context: Pick<Context<Config>, 'bus' | 'config' | 'log'>,
   sessions: Pick<Sessions, 'ownerOf'>,
   { enrollment }: Pick<Services, 'enrollment'>,
-  spent: SpentProofs = new SpentProofsInMemory(),
 ): Proofs {
+  const { config, log } = context
   const secrets = {
     hmacSignatureSecret: `challenge ${config.PROOF_SECRET}`,
     hmacKeySignatureSecret: `key ${config.PROOF_SECRET}`,
   }
-  const counts = new ClientCounts()
+  const spent = new SpentProofs(context)
+  const counts = new ClientCounts('proofs', context)
 
   function requestLevel(who: string, max: number): number {
     const { count } = counts.add(who, windowMs)
@@ -109,7 +107,7 @@ export function createProofs(
   }
 
   const reject = async (form: ProofForm, request: FastifyRequest): Promise<never> => {
-    const message = 'Your browser has to prove that it is nobody’s robot. Please reload the page and try again.'
+    const message = 'We couldn’t check that you’re not a robot. Please reload the page and try again.'
     throw new DomainError('proof_required', message, undefined, { challenge: await make(form, request) })
   }
 

@@ -27,7 +27,7 @@ export function receiptFile(view: RegistrationView): ReceiptFile {
   const { checkout, status } = view
   if (!checkout?.paidAt) {
     if (status === 'confirmed' || status === 'waiver_signed') throw unavailable(new Error('a payment is not known yet'))
-    throw new DomainError('registration_not_paid', 'There is no receipt for a registration that is not paid.')
+    throw new DomainError('registration_not_paid', 'There is no receipt until the registration is paid.')
   }
   const number = checkout.receiptNumber ?? ''
   return {
@@ -66,7 +66,7 @@ export class Receipts {
     const inFlight = this.#inFlight.get(key)
     if (inFlight) return inFlight
     if (this.#inFlight.size >= maxQueued) {
-      throw new DomainError('busy', 'Many receipts are being made just now. Please try again in a moment.')
+      throw new DomainError('busy', 'We can’t make the receipt right now. Please try again in a moment.')
     }
     const made = this.#render(sheet).finally(() => this.#inFlight.delete(key))
     this.#inFlight.set(key, made)

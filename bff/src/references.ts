@@ -14,11 +14,11 @@ export const referenceParams = z.object({ reference: z.string() })
 
 /** The errors for references that are not of that kind. */
 const kinds = {
-  registration: ['registration_not_found', 'We know no registration with this reference.'],
-  order: ['order_not_found', 'We know no order with this reference.'],
-  membership: ['membership_not_found', 'We know no membership with this reference.'],
-  payment: ['checkout_not_found', 'We know no payment with this reference.'],
-  notice: ['notice_not_found', 'We have no such request.'],
+  registration: ['registration_not_found', 'We can’t find a registration with this reference.'],
+  order: ['order_not_found', 'We can’t find an order with this reference.'],
+  membership: ['membership_not_found', 'We can’t find a membership with this reference.'],
+  payment: ['checkout_not_found', 'We can’t find a payment with this reference.'],
+  notice: ['notice_not_found', 'We can’t find this request.'],
 } as const satisfies Record<string, [ErrorCode, string]>
 export type ReferenceKind = keyof typeof kinds
 
@@ -38,10 +38,11 @@ function isNotFound(error: unknown): error is DomainError {
  */
 export class References {
   readonly #limit: GuessLimit
-  readonly #known = new ClientCounts()
+  readonly #known: ClientCounts
 
   constructor(context: Context<Config>) {
     this.#limit = new GuessLimit(context, limits)
+    this.#known = new ClientCounts('known-references', context)
   }
 
   /**
@@ -84,6 +85,7 @@ export class References {
 
   /** Marks a reference as known, because a visitor has just received it. */
   remember(id: string): void {
-    this.#known.add(id, knownForMs)
+    // Once: an open page asks again and again, and each count is sent to the other BFFs.
+    if (this.#known.of(id) === 0) this.#known.add(id, knownForMs)
   }
 }

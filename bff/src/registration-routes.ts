@@ -102,10 +102,7 @@ export function registrationRoutes(
       const { signal } = request
       const { status } = await enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema, signal })
       if (status !== 'confirmed' && status !== 'waiver_signed') {
-        throw new DomainError(
-          'registration_not_paid',
-          'There is no calendar entry for a registration that is not paid.',
-        )
+        throw new DomainError('registration_not_paid', 'There is no calendar event until the registration is paid.')
       }
       const calendar = await notifications.raw('GET', `/registrations/${id}/calendar.ics`, { signal })
       // The payment event may not have arrived there yet.

@@ -1,5 +1,12 @@
+import type { Context } from '@robokids/runtime/service'
 import { describe, expect, it, vi } from 'vitest'
 import { RequestCounts } from './request-counts.ts'
+
+/** A process without others. */
+const context = {
+  bus: { notifyCopies: () => {}, watchCopies: () => {} },
+  config: { ADMIN_SECRET: 'a-secret-of-the-tests' },
+} as unknown as Pick<Context<unknown>, 'bus' | 'config'>
 
 function counterOf(counts: RequestCounts) {
   return (client: string) => {
@@ -11,7 +18,7 @@ function counterOf(counts: RequestCounts) {
 
 describe('the requests of a client', () => {
   it('are all counted under many clients, with hardly any collisions', () => {
-    const count = counterOf(new RequestCounts())
+    const count = counterOf(new RequestCounts(context))
     const clients = Array.from({ length: 20_000 }, (_, n) => `read 2001:db8:0:${n.toString(16)}::/64`)
     let tooMany = 0
     for (let round = 1; round <= 3; round += 1) {
@@ -28,7 +35,7 @@ describe('the requests of a client', () => {
   it('are counted from 1 in the next window', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     try {
-      const count = counterOf(new RequestCounts())
+      const count = counterOf(new RequestCounts(context))
       expect([count('one'), count('one'), count('other')]).toEqual([
         { current: 1, ttl: 60_000 },
         { current: 2, ttl: 60_000 },
@@ -44,8 +51,8 @@ describe('the requests of a client', () => {
   })
 
   it('are counted separately for a route with its own limit', () => {
-    const counts = new RequestCounts()
-    const [count, countOfRoute] = [counterOf(counts), counterOf(counts.child())]
+    const counts = new RequestCounts(context)
+    const [count, countOfRoute] = [counterOf(counts), counterOf(counts.child({ routeInfo: { url: '/api/contact' } }))]
     count('one')
     expect([count('one').current, countOfRoute('one').current]).toEqual([2, 1])
   })

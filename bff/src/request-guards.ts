@@ -3,6 +3,7 @@ import { isAccessCheck } from '@robokids/runtime/access-check'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { networkOf } from '@robokids/runtime/network-address'
+import type { Context } from '@robokids/runtime/service'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { RequestCounts } from './request-counts.ts'
@@ -52,7 +53,8 @@ export function isRead({ method }: FastifyRequest): boolean {
 }
 
 /** Applies to all public requests: security headers, rate limits, client ids and the origin of changes. */
-export async function registerRequestGuards(http: Http, config: Config): Promise<void> {
+export async function registerRequestGuards(http: Http, context: Context<Config>): Promise<void> {
+  const { config } = context
   Object.assign(http.responseHeaders, securityHeaders(config.SITE_URL))
   http.addHook('onSend', async (request, reply) => {
     if (isApi(request) && reply.getHeader('cache-control') === undefined) void reply.header('cache-control', 'no-store')
@@ -60,7 +62,11 @@ export async function registerRequestGuards(http: Http, config: Config): Promise
 
   await http.register(rateLimit, {
     timeWindow: '1 minute',
-    store: RequestCounts,
+    store: class extends RequestCounts {
+      constructor() {
+        super(context)
+      }
+    },
     max: (request) => (isRead(request) ? config.RATE_LIMIT_READS : config.RATE_LIMIT_WRITES),
     // Reads and writes are counted separately, so that polling never blocks a payment.
     keyGenerator: (request) => `${isRead(request) ? 'read' : 'write'} ${networkOf(request.ip)}`,

@@ -4,6 +4,7 @@ import { accessCheck } from '@robokids/runtime/access-check'
 import { DomainError, unavailable } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { z } from 'zod'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Config } from './config.ts'
 import type { Cookies, SignInSession } from './cookies.ts'
@@ -24,6 +25,10 @@ const reuseRenewalMs = 5_000
 const checkedForMs = 60_000
 /** How long a purchase waits for a session check. */
 const checkTimeoutMs = 2_000
+
+/** The message to the other BFFs after sessions have been ended: those of an account, or of any. */
+const sessionsEnded = 'sessions-ended'
+const sessionsEndedSchema = z.object({ userId: z.string().optional() })
 
 /** Whether an error means that the sign-in has ended, as opposed to being unverifiable at the moment. */
 function isOver(error: unknown): boolean {
@@ -105,7 +110,7 @@ export interface Sessions {
   requesterOf(request: FastifyRequest, reply: FastifyReply): Promise<{ requester: Requester; mayReplace: boolean }>
   /** As `requesterOf`, but requires a confirmed account, or none. @throws DomainError `upstream_unavailable` */
   confirmedRequesterOf(request: FastifyRequest, reply: FastifyReply): Promise<Requester>
-  /** Discards the cached session checks of an account, or all, after sessions have been ended. */
+  /** Discards the cached session checks of an account, or all, after sessions have been ended, also those of the other BFFs. */
   forget(userId?: string): void
   /**
    * Fetches the emails of a session's account.
@@ -140,7 +145,7 @@ function oncePerRequest<T>(
 }
 
 export function startSessions(
-  { clock, log }: Context<Config>,
+  { bus, clock, log }: Context<Config>,
   cookies: Cookies,
   identity: Identity,
   accessTokens: AccessTokens,
@@ -234,6 +239,13 @@ export function startSessions(
     return checking
   }
 
+  function forgetHere(userId: string | undefined): void {
+    for (const [id, check] of checks) {
+      if (userId === undefined || check.userId === userId) checks.delete(id)
+    }
+  }
+  bus.watchCopies(sessionsEnded, (message) => forgetHere(sessionsEndedSchema.parse(message).userId))
+
   const owners = new WeakMap<FastifyRequest, Promise<Owner>>()
   const anonymous: Owner = { ownerId: null, verifiedEmail: null, isConfirmed: true, isOver: false }
   async function findOwner(request: FastifyRequest, reply: FastifyReply): Promise<Owner> {
@@ -293,7 +305,7 @@ export function startSessions(
     async requireFresh(request, reply) {
       const signInSession = await sessions.require(request, reply)
       if (now() - signInSession.since > freshForMs) {
-        throw new DomainError('FreshSignInRequiredException', 'Please confirm that it is you.')
+        throw new DomainError('FreshSignInRequiredException', 'Please confirm that it’s you.')
       }
       return signInSession
     },
@@ -313,9 +325,8 @@ export function startSessions(
     },
 
     forget(userId) {
-      for (const [id, check] of checks) {
-        if (userId === undefined || check.userId === userId) checks.delete(id)
-      }
+      forgetHere(userId)
+      bus.notifyCopies(sessionsEnded, userId === undefined ? {} : { userId })
     },
 
     async addressesOf({ accessToken }, request, reply) {

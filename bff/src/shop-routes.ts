@@ -73,7 +73,9 @@ export function shopRoutes(
       const { products } = await billing.call('GET', '/products', { answer: productsSchema })
       const product = products.find(({ sku }) => sku === body.sku)
       if (!product || !canRequestStockAlert(product.state)) {
-        const message = product ? `There is no news to wait for: ${product.name}.` : `We do not sell ${body.sku}.`
+        const message = product
+          ? `There are no alerts for the ${product.name} right now.`
+          : `We do not sell ${body.sku}.`
         throw new DomainError('product_not_awaited', message)
       }
       return notifications.call('POST', '/notices', {

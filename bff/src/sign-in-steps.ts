@@ -192,6 +192,6 @@ export async function answerStep(
 function mfaChallengeOf(choice: string): string {
   if (Object.hasOwn(mfaChallenges, choice)) return mfaChallenges[choice as MfaType]
   throw new DomainError('validation_failed', 'multi-factor choice must be TOTP, SMS or EMAIL', [
-    { path: 'answer', message: 'Choose one of those that are offered.' },
+    { path: 'answer', message: 'Choose one of the options shown.' },
   ])
 }

@@ -62,7 +62,7 @@ export function isUnknownRoute(error: unknown): boolean {
 
 /** The error for an overloaded service. */
 export function busy(): DomainError {
-  return new DomainError('busy', 'Many people are logging in just now. Please try again in a moment.')
+  return new DomainError('busy', 'Many people are logging in right now. Please try again in a moment.')
 }
 
 /** A call without what must not be logged: an id gives access to a family's pages, and a query may contain an email. */

@@ -66,6 +66,15 @@ describe.each(targets)('the admin secret of %s', (_name, start, path) => {
     expect(await metric(url, 'admin_secret', 'limited')).toBe(21)
   })
 
+  it('cannot be guessed at one copy after another: a network is blocked at all of them', async () => {
+    const urls = [(await start()).url, (await start()).url]
+    const attackers = urls.map((url) => from(url, '198.51.100.6'))
+    for (let n = 0; n < 10; n += 1) expect((await attackers[n % 2]?.(path, guess(`wrong-${n}`)))?.status).toBe(401)
+    for (const attacker of attackers)
+      await eventually(async () => (await attacker(path, guess('local-admin'))).status === 429)
+    for (const url of urls) expect((await from(url, '203.0.113.6')(path, guess('local-admin'))).status).toBe(200)
+  })
+
   it('is accepted from an operator while others guess from many networks', async () => {
     const { url } = await start()
     const statuses = new Map<number, number>()
@@ -306,10 +315,14 @@ describe('a reference', () => {
       response.end(JSON.stringify(exists ? notice : unknown))
     })
     const { url } = await startBff(bed, { ...behindProxy, NOTIFICATIONS_URL: service.url })
-    const send = (id: string) => from(url, '198.51.100.5')(`/api/shop/notices/${id}`)
+    const { url: otherUrl } = await startBff(bed, { ...behindProxy, NOTIFICATIONS_URL: service.url })
+    const send = (id: string, bffUrl = url) => from(bffUrl, '198.51.100.5')(`/api/shop/notices/${id}`)
     expect((await send(own)).status).toBe(200)
     for (let n = 0; n < 60; n += 1) await send(randomUUIDv7())
     for (let n = 0; n < 20; n += 1) expect((await send(own)).status).toBe(200)
+    // The other BFF knows both the guesses and what was found.
+    await eventually(async () => (await send(randomUUIDv7(), otherUrl)).status === 429)
+    expect((await send(own, otherUrl)).status).toBe(200)
     const requests = service.requests.length
     expect((await send(other)).status).toBe(429)
     expect(service.requests).toHaveLength(requests)

@@ -182,9 +182,14 @@ describe('a proof of work', () => {
     expect(answers.filter(isRejected)).toHaveLength(7)
   })
 
-  it('is accepted by another BFF with the same secret', async () => {
+  it('is accepted by another BFF with the same secret, and then by no other one again', async () => {
     const [one, other] = [await startFixture(), await startFixture()]
-    expect(isRejected(await one.post(path, body, await proofOf(await other.challengeFor('registration'))))).toBe(false)
+    const proof = await proofOf(await other.challengeFor('registration'))
+    expect(isRejected(await one.post(path, body, proof))).toBe(false)
+    expect(isRejected(await other.post(path, body, proof))).toBe(true)
+    const next = await proofOf(await one.challengeFor('registration'))
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 ? one : other).post(path, body, next)))
+    expect(answers.filter(isRejected)).toHaveLength(7)
   })
 })
 

@@ -129,17 +129,19 @@ describe('GET /api/registrations/:reference/receipt.pdf', () => {
     billing.answer(json({ ...paid, refunds, disputes: [{ ...dispute, status: 'needs_response' }] }))
     const { text } = await readTaggedPdf((await read()).pdf)
     expect(text).toContain(
-      'Receipt number RK-000123 Refunded $50.00 Refunded $50.00 Refund on its way $25.00 Paid beside it and returned $800.00 Disputed $675.00, your bank looks into it Waiver signed',
+      'Receipt number RK-000123 Refunded $50.00 Refunded $50.00 Refund on its way $25.00 Extra payment, refunded $800.00 Disputed $675.00, your bank is reviewing it Waiver signed',
     )
-    expect(text).toMatch(/ Until your bank has decided, nothing is signed or shipped\. Your seat is kept meanwhile\.$/)
+    expect(text).toMatch(
+      / Nothing can be signed or shipped until your bank decides\. We’re keeping your seat until then\.$/,
+    )
 
     enrollment.answer(json({ ...registration, status: 'cancelled' }))
     billing.answer(json({ ...paid, refunds: [back(80_000, 'requested', 'failed')] }))
     const note = receiptNote(await view())
     const cancelled = (await readTaggedPdf((await read()).pdf)).text
-    expect(cancelled).toContain('Refund that failed $800.00, we still owe it to you')
+    expect(cancelled).toContain('Failed refund $800.00, still owed to you')
     expect(cancelled.endsWith(`${note?.title} ${note?.text}`)).toBe(true)
-    expect(note?.title).toBe('This registration was cancelled.')
+    expect(note?.title).toBe('This registration was canceled.')
   })
 
   it('gets the usual errors if the registration is unpaid, unknown, or its payment is not fully known', async () => {

@@ -45,7 +45,7 @@ export function composeAddress(address: { street: string; city: string; state: s
 const profileFields = {
   given_name: field.requiredLine('First name', 100),
   family_name: field.requiredLine('Last name', 100),
-  birthdate: z.iso.date({ error: 'Enter your date of birth.' }),
+  birthdate: z.iso.date({ error: 'Enter your birthdate.' }),
   phone_number: z
     .string({ error: 'Phone number is required.' })
     .transform(normalizePhoneNumber)

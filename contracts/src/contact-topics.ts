@@ -4,8 +4,8 @@
 export const contactTopics = {
   class: 'A class or its date',
   kit: 'A kit',
-  order: 'An order of the shop',
-  membership: 'The membership',
+  order: 'A shop order',
+  membership: 'My membership',
   account: 'My account',
   other: 'Something else',
 } as const

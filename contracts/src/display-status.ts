@@ -159,12 +159,12 @@ export function isEnded(status: DisplayStatus): status is EndedStatus {
 export function endedTitle(status: EndedStatus): string {
   switch (status.kind) {
     case 'returning':
-      return status.refund.state === 'done' ? 'Your money went back' : 'Your money is on its way back'
+      return status.refund.state === 'done' ? 'Your payment was returned' : 'Your refund is on its way'
     case 'rejected':
-      return 'We could not give you the seat'
+      return 'We couldn’t give you a seat'
     case 'expired':
       return 'This registration has expired'
     case 'cancelled':
-      return 'This registration was cancelled'
+      return 'This registration was canceled'
   }
 }

@@ -11,8 +11,8 @@ export function disputeOutcome({ status }: { status: string }): 'open' | 'lost' 
 }
 
 const shortTexts = {
-  open: 'your bank looks into it',
-  lost: 'your bank gave it back to you',
+  open: 'your bank is reviewing it',
+  lost: 'your bank returned it to you',
   settled: 'settled, the payment stands',
 }
 
@@ -34,6 +34,6 @@ export interface Note {
 
 /** Shown while the payment of a registration with a seat is disputed. */
 export const disputedNote: Note = {
-  title: 'Until your bank has decided, nothing is signed or shipped.',
-  text: 'Your seat is kept meanwhile.',
+  title: 'Nothing can be signed or shipped until your bank decides.',
+  text: 'We’re keeping your seat until then.',
 }

@@ -44,7 +44,7 @@ export const registrationRequestSchema = z.object({
   /** More children of the same family. Each takes a seat; either all of them get one or none. */
   siblings: z
     .array(childSchema, { error: 'Siblings must be a list.' })
-    .max(maxChildren - 1, { error: `One registration can hold at most ${maxChildren} children.` })
+    .max(maxChildren - 1, { error: `One registration can include at most ${maxChildren} children.` })
     .default([]),
   ...addressSchema.shape,
   startDate: field.plainDate,
@@ -205,6 +205,59 @@ export const classSessionSchema = z.object({
   seatsLeft: z.int().min(0),
 })
 export type ClassSession = z.infer<typeof classSessionSchema>
+
+/** A season with its seats, for administrators. */
+const seasonSchema = z.object({
+  /** `opened-2026-11-28` */
+  season: z.string(),
+  /** The day in California on which it was announced; null for the season before the first announced one. */
+  openedOn: z.iso.date().nullable(),
+  firstDate: z.iso.date(),
+  lastDate: z.iso.date(),
+  /** The number of class sessions. */
+  sessions: z.int(),
+  capacity: z.int(),
+  held: z.int(),
+  sold: z.int(),
+})
+
+/** `GET /admin/seasons` (administrators): newest first. */
+export const seasonsSchema = z.object({ seasons: z.array(seasonSchema) })
+export type Seasons = z.infer<typeof seasonsSchema>
+
+/**
+ * `POST /admin/seasons` (administrators): opens a season with a session of each class on each date, and announces it. 409
+ * `season_exists` if one was opened today, `class_session_exists` if there are classes on one of the dates.
+ */
+export const openSeasonSchema = z.object({ classDates: z.array(z.iso.date()).min(1).max(60) })
+
+/** A class session with its seats, for administrators. */
+export const listedSessionSchema = z.object({
+  classSessionId: z.uuid(),
+  season: z.string(),
+  classType: classTypeSchema,
+  date: z.iso.date(),
+  startTime: z.string(),
+  timeZone: z.string(),
+  capacity: z.int(),
+  held: z.int(),
+  sold: z.int(),
+  status: z.enum(['open', 'cancelled']),
+})
+export type ListedSession = z.infer<typeof listedSessionSchema>
+
+/** `GET /admin/class-sessions` (administrators): by date; without `all`, only those that have not begun. */
+export const classSessionsQuerySchema = z.object({
+  all: z.stringbool().default(false),
+  season: z.string().max(60).optional(),
+})
+export const classSessionsSchema = z.object({ sessions: z.array(listedSessionSchema) })
+
+/**
+ * `POST /admin/class-sessions/:id/capacity` (administrators). 409 `seats_taken` if more seats are sold and held than there
+ * would be.
+ */
+export const setCapacitySchema = z.object({ capacity: z.int().min(0).max(1_000) })
 
 export const levelSchema = z.object({
   levelId: z.enum(levelIds),

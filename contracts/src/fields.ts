@@ -30,10 +30,10 @@ export function lineOfText(label: string, max: number) {
     .superRefine((value, context) => {
       const refuse = (message: string) => context.addIssue({ code: 'custom', message, input: value })
       if (value.length > max * 2 || [...value].length > max) refuse(`${label} can have at most ${max} characters.`)
-      else if (halfCharacter.test(value)) refuse(`${label} has a character that is cut in half.`)
+      else if (halfCharacter.test(value)) refuse(`${label} has a character that we cannot store.`)
       else if (controlCharacters.test(value)) refuse(`${label} must be on one line, without control characters.`)
-      else if (directionControls.test(value)) refuse(`${label} has characters that change the reading direction.`)
-      else if (noncharacters.test(value)) refuse(`${label} has a character that does not exist.`)
+      else if (directionControls.test(value)) refuse(`${label} has characters that change the text direction.`)
+      else if (noncharacters.test(value)) refuse(`${label} has a character that we cannot store.`)
     })
 }
 
@@ -58,14 +58,14 @@ export function requiredText(label: string, max: number) {
         .replaceAll(notInText, '')
         .trim(),
     )
-    .refine((value) => !halfCharacter.test(value), { error: `${label} has a character that is cut in half.` })
+    .refine((value) => !halfCharacter.test(value), { error: `${label} has a character that we cannot store.` })
     .refine((value) => [...value].length <= max, { error: `${label} can have at most ${max} characters.` })
     .refine((value) => visible.test(value.replaceAll(invisible, '')), { error: `${label} is required.` })
 }
 
 export const timeZone = z
   .string({ error: 'A time zone is a name.' })
-  .regex(timeZoneName, { error: 'This is no name of a time zone.' })
+  .regex(timeZoneName, { error: 'This is not the name of a time zone.' })
 
 export const guardianName = requiredLine('Guardian name', 100)
 export const childName = requiredLine("Child's first name", 100)

@@ -81,3 +81,16 @@ export const codeIssued = defineSecretEvent(
     expiresAt: z.iso.datetime(),
   }),
 )
+
+/** `GET /admin/signing-keys` (administrators), and the response of what changes them: all keys of tokens, newest first. */
+export const signingKeysSchema = z.object({
+  signingKeys: z.array(
+    z.object({
+      kid: z.string(),
+      poolId: z.string(),
+      createdAt: z.iso.datetime(),
+      /** Whether it signs new tokens now. */
+      signs: z.boolean(),
+    }),
+  ),
+})

@@ -32,7 +32,7 @@ export const openingLevels: Record<LevelClassType, Omit<Level, 'classType' | 'se
     levelId: 'lvlX',
     title: 'Level X Custom Innovation Lab',
     description:
-      'A project of the student’s own, from the first sketch to a working prototype, with a mentor at its side.',
+      'A project of the student’s own, from the first sketch to a working prototype, with a mentor alongside.',
     recommendedAges: { from: 11, to: 16 },
     programLength: '6 to 8 weeks',
   },

@@ -49,11 +49,11 @@ function moneyDetails({ checkout, status, children }: RegistrationView): [string
     details.push([refund.status === 'succeeded' ? 'Refunded' : 'Refund on its way', formatMoney(refund)])
   if (owed > 0 && status === 'cancelled') {
     const money = formatMoney({ amount: owed, currency: checkout.currency })
-    details.push(['Refund that failed', `${money}, we still owe it to you`])
+    details.push(['Failed refund', `${money}, still owed to you`])
   }
   // Duplicate payments: their refunds are not part of the amount above.
   for (const refund of ofOtherPayments) {
-    const name = refund.status === 'succeeded' ? 'Paid beside it and returned' : 'Paid beside it, on its way back'
+    const name = refund.status === 'succeeded' ? 'Extra payment, refunded' : 'Extra payment, refund on its way'
     details.push([name, formatMoney(refund)])
   }
   for (const dispute of checkout.disputes)
@@ -92,6 +92,7 @@ export function receiptDetails(
 /** Returns a note for the receipt if the registration has ended or its payment is disputed. */
 export function receiptNote(view: RegistrationView): Note | undefined {
   const status = toDisplayStatus(view)
-  if (isEnded(status)) return { title: `${endedTitle(status)}.`, text: 'Nothing is signed or shipped for it any more.' }
+  if (isEnded(status))
+    return { title: `${endedTitle(status)}.`, text: 'Nothing more will be signed or shipped for it.' }
   return status.kind === 'registered' && status.disputed ? disputedNote : undefined
 }

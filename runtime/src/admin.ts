@@ -1,4 +1,5 @@
 import { uuid } from '@robokids/contracts/fields'
+import { deadLettersSchema, outboxSchema, republishedSchema, resealedSchema } from '@robokids/contracts/operator'
 import { systemSchema } from '@robokids/contracts/system'
 import type { onRequestHookHandler } from 'fastify'
 import { z } from 'zod'
@@ -6,15 +7,16 @@ import { accessCheck } from './access-check.ts'
 import { DomainError } from './errors.ts'
 import { GuessLimit } from './guess-limit.ts'
 import type { Http } from './http.ts'
-import { listRejected, outboxSchema, readOutboxState, republish } from './outbox.ts'
-import { deadLetterSchema, listDeadLetters, replayDeadLetter, type Consumer } from './inbox.ts'
+import { wakeJob } from './db.ts'
+import { listRejected, readOutboxState, republish, retryRejected } from './outbox.ts'
+import { listDeadLetters, replayDeadLetter, type Consumer } from './inbox.ts'
 import { isInternalRequest } from './internal-requests.ts'
-import { reseal, resealedSchema, type SealedColumn } from './reseal.ts'
+import { reseal, type SealedColumn } from './reseal.ts'
 import { isSameSecret } from './same-secret.ts'
 import type { Context } from './service.ts'
 
 /** The parts of a context that the access checks need. */
-type Process = Pick<Context<unknown>, 'config' | 'log' | 'metrics'>
+type Process = Pick<Context<unknown>, 'bus' | 'config' | 'log' | 'metrics'>
 
 /** One hook per process, so that all of its routes share a guess limit. */
 const adminHooks = new WeakMap<Process['metrics'], onRequestHookHandler>()
@@ -59,12 +61,13 @@ export function systemRoute<Config>(http: Http, context: Context<Config>): void 
 
 /**
  * Adds the routes that `npm run admin` calls on a service with a database: `GET /admin/dead-letters?all=true`,
- * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish` and
- * `POST /admin/reseal`. All require the admin secret.
+ * `POST /admin/dead-letters/:id/replay`, `GET /admin/outbox`, `POST /admin/outbox/republish`, `POST /admin/outbox/:id/retry`,
+ * `POST /admin/jobs/:name` and `POST /admin/reseal`. All require the admin secret.
+ * @param parts the service's consumers and sealed columns, and the names of its jobs.
  */
 export function operatorRoutes<Config>(
   http: Http,
-  { consumers, sealed }: { consumers: Consumer<Config>[]; sealed: SealedColumn<Config>[] },
+  { consumers, sealed, jobs }: { consumers: Consumer<Config>[]; sealed: SealedColumn<Config>[]; jobs: string[] },
   context: Context<Config>,
 ): void {
   const { db } = context
@@ -75,7 +78,7 @@ export function operatorRoutes<Config>(
       onRequest,
       schema: {
         querystring: z.object({ all: z.stringbool().default(false) }),
-        response: { 200: z.object({ deadLetters: z.array(deadLetterSchema) }) },
+        response: { 200: deadLettersSchema },
       },
     },
     async (request) => ({ deadLetters: await listDeadLetters(db, request.query.all) }),
@@ -101,11 +104,35 @@ export function operatorRoutes<Config>(
     {
       onRequest,
       schema: {
-        body: z.object({ from: instantSchema, to: instantSchema.optional() }),
-        response: { 200: z.object({ events: z.int() }) },
+        body: z.object({ from: instantSchema, to: instantSchema.optional(), dryRun: z.boolean().optional() }),
+        response: { 200: republishedSchema },
       },
     },
     async (request) => ({ events: await republish(db, request.body) }),
+  )
+  http.post(
+    '/admin/outbox/:id/retry',
+    {
+      onRequest,
+      schema: { params: z.object({ id: uuid() }), response: { 200: z.object({ retried: z.literal(true) }) } },
+    },
+    async (request) => {
+      await retryRejected(db, request.params.id)
+      return { retried: true as const }
+    },
+  )
+  http.post(
+    '/admin/jobs/:name',
+    {
+      onRequest,
+      schema: { params: z.object({ name: z.string() }), response: { 200: z.object({ woken: z.literal(true) }) } },
+    },
+    async ({ params: { name } }) => {
+      if (!jobs.includes(name))
+        throw new DomainError('job_not_found', `${context.name} has no job ${name}: it has ${jobs.join(', ')}.`)
+      await wakeJob(db, name)
+      return { woken: true as const }
+    },
   )
   http.post('/admin/reseal', { onRequest, schema: { response: { 200: resealedSchema } } }, async () =>
     reseal(db, sealed, context.config),

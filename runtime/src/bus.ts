@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CloudEvent } from '@robokids/contracts/event'
 import { streams } from '@robokids/contracts/events'
@@ -15,7 +16,7 @@ import {
   type NatsConnection,
 } from 'nats'
 import { ConfigError, type BaseConfig } from './config.ts'
-import { ensureStreams, type StreamLimits } from './streams.ts'
+import { claimsSubject, copiesSubject, ensureClaims, ensureStreams, type Claims, type StreamLimits } from './streams.ts'
 import type { Logger } from './telemetry.ts'
 
 /** One delivery of an event to a durable consumer. Exactly one of its methods must be called. */
@@ -79,8 +80,24 @@ export interface Bus {
   streamState(stream: string): Promise<StreamState>
   /** Returns the number of times the connection was established. After a change, the state of the broker may be different. */
   epoch(): number
+  /** Calls `listener` whenever the connection was established again. */
+  onReconnect(listener: () => void): void
   /** Calls `onEvent` with new events, without any delivery guarantee: for a page that also polls. */
   watch(subjects: string[], onEvent: (event: CloudEvent) => void): void
+  /**
+   * Sends a message to the other processes of this service, without any delivery guarantee, and none while the broker is away.
+   * @param topic letters, digits and dashes
+   */
+  notifyCopies(topic: string, message: unknown): void
+  /** Calls `onMessage` with the messages of the other processes of this service. */
+  watchCopies(topic: string, onMessage: (message: unknown) => void): void
+  /**
+   * Claims a key for the first caller of all processes of this service.
+   * @param key letters, digits and dashes
+   * @returns false if it was claimed before.
+   * @throws if the broker does not respond.
+   */
+  claim(claims: Claims, key: string): Promise<boolean>
   connected(): boolean
   close(): Promise<void>
 }
@@ -98,6 +115,10 @@ const noResponders: string = ErrorCode.NoResponders
 const refused: string = ErrorCode.AuthorizationViolation
 /** JSStreamMessageExceedsMaximumErr */
 const exceedsMaximum = 10_054
+/** JSStreamWrongLastSequenceErrF */
+const keyExists = 10_071
+/** How long a request waits for a claim: a thousand times as long as it takes. */
+const claimTimeoutMs = 1_000
 
 // The broker's answer about its JetStream is not needed, and a right fewer is.
 const managerOf = (live: NatsConnection) => live.jetstreamManager({ checkAPI: false })
@@ -227,6 +248,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   /** What the relay and the pages wait for. */
   const watches: (() => void)[] = []
 
+  const reconnected: (() => void)[] = []
   let pendingEnsure: Promise<void> | undefined
   /** Concurrent calls share one run. */
   function ensure(): Promise<void> {
@@ -236,6 +258,8 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     })().finally(() => (pendingEnsure = undefined))
     return pendingEnsure
   }
+  /** Distinguishes its own messages. */
+  const processId = randomUUID()
 
   async function follow(live: NatsConnection): Promise<void> {
     for await (const status of live.status()) {
@@ -248,6 +272,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       epoch += 1
       log.info('reconnected to the broker')
       for (const pull of pulls) pull.stop()
+      for (const listener of reconnected) listener()
       // The broker has lost what it kept in memory.
       void tryToEnsure()
     }
@@ -264,6 +289,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     void follow(live)
     for (const subscribe of watches) subscribe()
     first.resolve(live)
+    for (const listener of reconnected) listener()
     await tryToEnsure()
   }
 
@@ -435,6 +461,48 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       watches.push(subscribe)
       if (connection) subscribe()
     },
+    notifyCopies(topic, message) {
+      // Otherwise the client would keep it until the broker is back.
+      if (!connection || !isConnected || connection.isClosed() || connection.isDraining()) return
+      connection.publish(copiesSubject(options.name, topic), JSON.stringify({ from: processId, message }))
+    },
+    watchCopies(topic, onMessage) {
+      const subscribe = () => {
+        connection?.subscribe(copiesSubject(options.name, topic), {
+          callback(error, notice) {
+            if (error) return
+            try {
+              const { from, message } = JSON.parse(notice.string()) as { from?: unknown; message?: unknown }
+              if (from !== processId) onMessage(message)
+            } catch (cause) {
+              log.debug({ err: cause, topic }, 'a notice of another process could not be used')
+            }
+          },
+        })
+      }
+      watches.push(subscribe)
+      if (connection) subscribe()
+    },
+    async claim(claims, key) {
+      const live = connection
+      if (!live || !isConnected) throw new Error('The broker is away.')
+      const subject = claimsSubject(options.name, claims, key)
+      const jetstream = live.jetstream({ timeout: claimTimeoutMs })
+      // The broker rejects it if there is a message with this subject already.
+      const create = () => jetstream.publish(subject, '', { expect: { lastSubjectSequence: 0 } })
+      try {
+        await create().catch(async (error: unknown) => {
+          if (!(error instanceof NatsError) || error.code !== noResponders) throw error
+          // The first claim, or the broker has lost the keys.
+          await ensureClaims(await managerOf(live), options.name, claims, options.limits)
+          await create()
+        })
+        return true
+      } catch (error) {
+        if (error instanceof NatsError && error.api_error?.err_code === keyExists) return false
+        throw error
+      }
+    },
     async hasDurable(durable, stream) {
       const manager = await managerOf(await first.promise)
       try {
@@ -458,6 +526,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     },
     connected: () => isConnected && connection?.isClosed() === false,
     epoch: () => epoch,
+    onReconnect: (listener) => void reconnected.push(listener),
     async close() {
       closing.abort()
       await connection?.drain().catch(() => connection?.close())

@@ -4,7 +4,8 @@ import { DomainError } from './errors.ts'
 import { MinuteLog } from './minute-log.ts'
 import { isInternalRequest } from './internal-requests.ts'
 import { countedNetworks, type CountedNetwork } from './network-address.ts'
-import type { Logger, Metrics } from './telemetry.ts'
+import type { Context } from './service.ts'
+import type { Metrics } from './telemetry.ts'
 
 export interface GuessLimitOptions {
   /** What is guessed; the value of the metric's label: `admin_secret`. */
@@ -24,16 +25,18 @@ const allNetworks = 'all networks'
  * other networks: a first guess that is right is always accepted. Internal requests are never blocked, because operators
  * share their network.
  *
- * Each process counts separately. Wrong guesses are counted in `wrong_guesses_total` and logged at most once a minute.
+ * Counts over all processes of the service. Wrong guesses are counted in `wrong_guesses_total` and logged at most once a minute.
  */
 export class GuessLimit {
   readonly #options: GuessLimitOptions
-  readonly #counts = new ClientCounts()
+  readonly #counts: ClientCounts
   readonly #metrics: Metrics
   readonly #lines: MinuteLog
 
-  constructor({ log, metrics }: { log: Logger; metrics: Metrics }, options: GuessLimitOptions) {
+  constructor(context: Pick<Context<unknown>, 'bus' | 'config' | 'log' | 'metrics'>, options: GuessLimitOptions) {
+    const { log, metrics } = context
     this.#options = options
+    this.#counts = new ClientCounts(`guesses-${options.what}`, context)
     this.#metrics = metrics
     this.#lines = new MinuteLog(log, 'wrong guesses of a secret')
     for (const outcome of ['wrong', 'limited']) metrics.wrongGuesses.inc({ what: options.what, outcome }, 0)

@@ -55,7 +55,7 @@ export function healthRoutes(
 
   if (database) {
     metrics.measure({
-      everyMs: 5_000,
+      everyMs: 2_000,
       async read() {
         try {
           const now = await readBacklog(database)

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
+import type { DeadLetter } from '@robokids/contracts/operator'
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { bigint, integer, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
@@ -44,19 +45,6 @@ const deadLetters = pgTable('dead_letters', {
   failedAt: timestamp('failed_at', { withTimezone: true }).notNull().defaultNow(),
   replayedAt: timestamp('replayed_at', { withTimezone: true }),
 })
-
-/** A dead letter, for operators. */
-export const deadLetterSchema = z.object({
-  id: z.uuid(),
-  handler: z.string(),
-  subject: z.string(),
-  payload: z.string(),
-  error: z.string(),
-  deliveries: z.int(),
-  failedAt: z.iso.datetime(),
-  replayedAt: z.iso.datetime().nullable(),
-})
-export type DeadLetter = z.infer<typeof deadLetterSchema>
 
 /**
  * Where a new consumer starts in a running system: with the events from now on, or with all events that the broker still has

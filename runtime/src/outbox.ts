@@ -1,11 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type CloudEvent, type EventDefinition } from '@robokids/contracts/event'
+import type { CloudEvent, EventDefinition } from '@robokids/contracts/event'
 import { allEvents } from '@robokids/contracts/events'
+import type { OutboxState, RejectedEvent } from '@robokids/contracts/operator'
 import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, or, sql, type SQL } from 'drizzle-orm'
 import { bigint, integer, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
-import { z } from 'zod'
 import type { Bus } from './bus.ts'
-import type { Database, Queryable, Transaction } from './db.ts'
+import { wakeJob, type Database, type Queryable, type Transaction } from './db.ts'
+import { DomainError } from './errors.ts'
+import { idleMs } from './jobs.ts'
 import type { Logger, Metrics } from './telemetry.ts'
 import { beginContinued, currentTraceparent } from './trace.ts'
 
@@ -86,6 +88,8 @@ export interface Relay {
    * @returns whether more events may be pending.
    */
   publishPending(): Promise<boolean>
+  /** Returns how long to sleep if none is pending now: until the next retry, at least `everyMs`. New events wake the relay. */
+  sleepMs(everyMs: number): Promise<number>
 }
 
 /**
@@ -173,6 +177,12 @@ export function createRelay(
       if (brokerError) throw brokerError
       return rows.length === batchSize
     },
+    async sleepMs(everyMs) {
+      const { rows } = await db.execute<{ ms: number | null }>(sql`
+        select extract(epoch from min(coalesce(retry_at, now())) - now())::float8 * 1000 as ms from ${outbox} where ${isPending}`)
+      const ms = rows[0]?.ms ?? idleMs
+      return Math.min(Math.max(ms, everyMs), idleMs)
+    },
   }
 }
 
@@ -211,46 +221,43 @@ async function republishLost(service: string, db: Database, bus: Bus): Promise<n
 /**
  * Publishes events again, including those set aside: for an operator who knows that the broker or a consumer has lost them.
  * The broker drops those that it stored less than ten minutes ago; consumers drop what they have handled.
- * @param range the time range of the events, `to` exclusive.
+ * @param range the time range of the events, `to` exclusive; with `dryRun` they are only counted.
  * @returns the number of events in the range.
  */
 export async function republish(
   db: Database,
-  { from, to }: { from: Temporal.Instant; to?: Temporal.Instant | undefined },
+  {
+    from,
+    to,
+    dryRun = false,
+  }: { from: Temporal.Instant; to?: Temporal.Instant | undefined; dryRun?: boolean | undefined },
 ): Promise<number> {
   const happened = sql`(${outbox.envelope} ->> 'time')::timestamptz`
-  const rows = await db
-    .update(outbox)
-    .set({ publishedAt: null, sequence: null, tries: 0, retryAt: null, setAsideAt: null })
-    .where(and(gte(happened, sql`${from.toString()}`), to && lt(happened, sql`${to.toString()}`)))
-    .returning({ id: outbox.id })
+  const isInRange = and(gte(happened, sql`${from.toString()}`), to && lt(happened, sql`${to.toString()}`))
+  if (dryRun) return db.$count(outbox, isInRange)
+  const rows = await db.update(outbox).set(publishAgain).where(isInRange).returning({ id: outbox.id })
+  await wakeJob(db, 'outbox')
   return rows.length
 }
 
-/** The state of the outbox, for metrics and operators. */
-const outboxStateSchema = z.object({
-  /** The number of events to be published. */
-  pending: z.int(),
-  /** The age of the oldest of them, in seconds. */
-  oldestSeconds: z.number(),
-  /** The number of events that were set aside. */
-  setAside: z.int(),
-})
-export type OutboxState = z.infer<typeof outboxStateSchema>
+const publishAgain = { publishedAt: null, sequence: null, tries: 0, retryAt: null, setAsideAt: null }
 
-const rejectedEventSchema = z.object({
-  id: z.uuid(),
-  type: z.string(),
-  tries: z.int(),
-  error: z.string(),
-  /** Null while it is still retried. */
-  setAsideAt: z.iso.datetime().nullable(),
-})
-
-export const outboxSchema = outboxStateSchema.extend({ refused: z.array(rejectedEventSchema) })
+/**
+ * Publishes an event now that the broker has refused.
+ * @throws DomainError `event_not_found` if there is no such refused event
+ */
+export async function retryRejected(db: Database, id: string): Promise<void> {
+  const rows = await db
+    .update(outbox)
+    .set(publishAgain)
+    .where(and(eq(outbox.id, id), isNull(outbox.publishedAt), isNotNull(outbox.error)))
+    .returning({ id: outbox.id })
+  if (rows.length === 0) throw new DomainError('event_not_found', 'The broker refuses no event with this id.')
+  await wakeJob(db, 'outbox')
+}
 
 /** Returns the oldest 500 events that the broker has rejected. */
-export async function listRejected(db: Database): Promise<z.infer<typeof rejectedEventSchema>[]> {
+export async function listRejected(db: Database): Promise<RejectedEvent[]> {
   const rows = await db
     .select()
     .from(outbox)

@@ -1,5 +1,5 @@
+import type { Resealed } from '@robokids/contracts/operator'
 import { sql } from 'drizzle-orm'
-import { z } from 'zod'
 import type { Database } from './db.ts'
 import type { Sealer } from './seal.ts'
 
@@ -15,15 +15,6 @@ export interface SealedColumn<Config> {
   keys: (config: Config) => Sealer
 }
 
-/** The result of resealing. */
-export const resealedSchema = z.object({
-  resealed: z.int(),
-  /** Rows still sealed under older keys: call again while there are any. */
-  left: z.int(),
-  /** Rows that none of the keys opens. */
-  unreadable: z.int(),
-})
-
 const batchSize = 200
 
 /**
@@ -36,7 +27,7 @@ export async function reseal<Config>(
   columns: SealedColumn<Config>[],
   config: Config,
   maxMs = 10_000,
-): Promise<z.infer<typeof resealedSchema>> {
+): Promise<Resealed> {
   const until = performance.now() + maxMs
   const sum = { resealed: 0, left: 0, unreadable: 0 }
   for (const { table, column, key, of = key, purpose, keys } of columns) {

@@ -10,12 +10,13 @@ import { connect, type Connection, type Database } from './db.ts'
 import { healthRoutes } from './health.ts'
 import { createHttp, type Http } from './http.ts'
 import { startConsumers, type Consumer } from './inbox.ts'
-import { startLoop, type Job, type Loop } from './jobs.ts'
+import { idleMs, sleepUntil, startLoop, type Job, type Loop } from './jobs.ts'
 import { openLocks, type Locks } from './locks.ts'
 import { createRelay } from './outbox.ts'
 import { awaitPreparation, prepareDatabase } from './prepare-database.ts'
 import type { SealedColumn } from './reseal.ts'
-import { sweep } from './sweep.ts'
+import type { Claims } from './streams.ts'
+import { runtimeTables, sweep, type TableLives } from './sweep.ts'
 import { createLogger, createMetrics, type Logger, type Metrics } from './telemetry.ts'
 import { inTrace, type SpanRecorder } from './trace.ts'
 
@@ -49,9 +50,13 @@ export interface Service<Config> {
   consumers?: Consumer<Config>[]
   /** The events that it watches (`bus.watch`). */
   watches?: readonly EventDefinition[]
+  /** The keys that its copies claim (`bus.claim`). */
+  claims?: readonly Claims[]
   /** The columns with sealed values, for `npm run admin -- reseal`. */
   sealed?: SealedColumn<Config>[]
   jobs?: Job<Config>[]
+  /** How long the rows of its tables are kept: each of them has an entry. */
+  tables?: TableLives
 }
 
 export interface RunningService<Config> {
@@ -66,6 +71,7 @@ export interface RunningService<Config> {
   stop(): Promise<void>
 }
 
+/** How often the outbox is published while the broker is away, an event is retried, or another process publishes it. */
 const relayEveryMs = 1_000
 const jobLimitMs = 600_000
 /** How long a stop waits for running work. Without `DRAIN_MS`, the whole stop fits into the ten seconds that containers are given. */
@@ -127,10 +133,13 @@ export async function addRoutes<Config>(
   context: Context<Config>,
   health: Parameters<typeof healthRoutes>[2],
 ): Promise<void> {
-  const { consumers = [], sealed = [] } = service
+  const { consumers = [], sealed = [], jobs = [] } = service
   healthRoutes(http, context, health)
   systemRoute(http, context)
-  if (service.migrations !== undefined) operatorRoutes(http, { consumers, sealed }, context)
+  if (service.migrations !== undefined) {
+    const names = ['outbox', 'sweep', ...jobs.map(({ name }) => name)]
+    operatorRoutes(http, { consumers, sealed, jobs: names }, context)
+  }
   await service.routes?.(http, context)
 }
 
@@ -195,12 +204,13 @@ export async function startService<Config>(
     connection.measure(metrics)
     const relayOnce = async () => {
       if (!bus.connected()) return false
-      let more = false
+      let next: boolean | number = false
       await locks.withLock('outbox', async (lost) => {
         const publishing = { name: 'publish events', recorder, isLoop: true }
-        more = (await inTrace(publishing, () => relay.publishPending())) && !lost.aborted
+        const more = await inTrace(publishing, () => relay.publishPending())
+        next = more ? !lost.aborted : await relay.sleepMs(relayEveryMs)
       })
-      return more
+      return next
     }
     loops.set(
       'outbox',
@@ -209,29 +219,35 @@ export async function startService<Config>(
     const sweepJob: Job<Config> = {
       name: 'sweep',
       everyMs: 3_600_000,
-      run: (_, signal) => sweep(db, config.NATS_STREAM_DAYS, signal),
+      run: (_, signal) => sweep(db, { ...runtimeTables(config.NATS_STREAM_DAYS), ...service.tables }, clock, signal),
     }
     for (const job of [sweepJob, ...(service.jobs ?? [])]) {
       const everyMs = typeof job.everyMs === 'number' ? job.everyMs : job.everyMs(config)
-      metrics.jobInterval.set({ name: job.name }, everyMs / 1000)
-      const run = async () => {
-        await locks.withLock(`job:${job.name}`, async (lost) => {
-          const overdue = new AbortController()
-          const timer = setTimeout(() => {
-            log.warn({ job: job.name }, 'job takes too long and is aborted')
-            overdue.abort()
-          }, job.limitMs ?? jobLimitMs)
-          const signal = AbortSignal.any([lost, stop.signal, overdue.signal])
-          const name = job.name
-          const measured = metrics.jobDuration.startTimer({ name })
-          await inTrace({ name: `job ${name}`, recorder, isLoop: true }, () => job.run(context, signal)).finally(() => {
-            clearTimeout(timer)
-            measured()
-          })
-          metrics.jobRuns.inc({ name, outcome: 'done' })
-          metrics.jobLastSuccess.setToCurrentTime({ name })
+      const { name } = job
+      metrics.jobInterval.set({ name }, Math.max(everyMs, job.nextDue ? idleMs : 0) / 1000)
+      const runOnce = async (...ends: AbortSignal[]): Promise<number | false> => {
+        const overdue = new AbortController()
+        const timer = setTimeout(() => {
+          log.warn({ job: name }, 'job takes too long and is aborted')
+          overdue.abort()
+        }, job.limitMs ?? jobLimitMs)
+        const signal = AbortSignal.any([...ends, stop.signal, overdue.signal])
+        const measured = metrics.jobDuration.startTimer({ name })
+        await inTrace({ name: `job ${name}`, recorder, isLoop: true }, () => job.run(context, signal)).finally(() => {
+          clearTimeout(timer)
+          measured()
         })
-        return false
+        metrics.jobRuns.inc({ name, outcome: 'done' })
+        metrics.jobLastSuccess.setToCurrentTime({ name })
+        return job.nextDue ? sleepUntil(await job.nextDue(context), everyMs, clock) : false
+      }
+      const run = async () => {
+        if (job.inAllProcesses) return runOnce()
+        let next: number | false = false
+        await locks.withLock(`job:${name}`, async (lost) => {
+          next = await runOnce(lost)
+        })
+        return next
       }
       const failed = (error: unknown) => {
         metrics.jobRuns.inc({ name: job.name, outcome: 'failed' })
@@ -239,6 +255,8 @@ export async function startService<Config>(
       }
       loops.set(job.name, startLoop(everyMs, run, failed))
     }
+    // The broker may have lost events.
+    bus.onReconnect(() => loops.get('outbox')?.wake())
     await connection.listen((name) => {
       if (name === undefined) for (const loop of loops.values()) loop.wake()
       else loops.get(name)?.wake()

@@ -116,6 +116,40 @@ export async function ensureStreams(manager: JetStreamManager, user: string, lim
   return left
 }
 
+/** Keys that the copies of a process claim, each once and for some time. */
+export interface Claims {
+  /** Letters, digits and dashes. */
+  name: string
+  forMs: number
+}
+
+const maxClaimsMegabytes = 64
+
+/** Returns the subject of the messages between the copies of a process. */
+export const copiesSubject = (process: string, topic: string) => `copies.${process}.${topic}`
+export const claimsSubject = (process: string, { name }: Claims, key: string) => `claims.${process}.${name}.${key}`
+export const claimsStream = (process: string, { name }: Claims) => `${process}_${name}`
+
+/** Creates the stream that stores a process's claims, one message for each key. */
+export async function ensureClaims(
+  manager: JetStreamManager,
+  process: string,
+  claims: Claims,
+  { replicas }: StreamLimits,
+): Promise<void> {
+  await manager.streams.add({
+    name: claimsStream(process, claims),
+    subjects: [claimsSubject(process, claims, '*')],
+    storage: StorageType.File,
+    num_replicas: replicas,
+    max_age: nanos(claims.forMs),
+    max_bytes: maxClaimsMegabytes * megabyte,
+    max_msgs_per_subject: 1,
+    duplicate_window: nanos(Math.min(claims.forMs, 2 * 60 * 1000)),
+    discard: DiscardPolicy.New,
+  })
+}
+
 /** A stream's state, for operators. */
 export interface StreamSummary {
   stream: string

@@ -264,7 +264,7 @@ describe('an event that the broker rejects', () => {
     await heard(consumer, await send(producer))
 
     expect(await ready(producer)).toMatchObject({ status: 200, outbox: { pending: 0, setAside: 1 } })
-    expect(await metric(producer, 'outbox_set_aside')).toBe(1)
+    await eventually(async () => (await metric(producer, 'outbox_set_aside')) === 1)
     const listed = (await (await ask(producer, '/admin/outbox')).json()) as { refused: { id: string; error: string }[] }
     expect(listed.refused).toMatchObject([{ id: poisoned, error: refused.error }])
 

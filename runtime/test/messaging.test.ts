@@ -7,6 +7,7 @@ import { newEvent, publish } from '@robokids/runtime/outbox'
 import { migrateService, type Service } from '@robokids/runtime/service'
 import { wakeJob } from '@robokids/runtime/db'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
+import { connectAsOperator } from '@robokids/test/operator-bus'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -210,6 +211,32 @@ describe('a broker that is killed', () => {
     const event = await eventually(() => bed.bus.publish(paymentFailed, randomUUIDv7(), failure()))
     await eventually(() => times(event.subject), 15_000)
     await bed.bus.seen(mailDelivered, (seen) => seen.mailId === data.mailId, 15_000)
+  })
+})
+
+describe('the copies of a process', () => {
+  it('hear each other and claim a key once, also after the broker has lost its data', async () => {
+    const connectCopy = () => connectAsOperator(bed.nats, 'copied')
+    const buses = [await connectCopy(), await connectCopy()] as const
+    const heard: unknown[][] = [[], []]
+    for (const [copy, bus] of buses.entries()) bus.watchCopies('news', (message) => heard[copy]?.push(message))
+    const claims = (key: string) => Promise.all(buses.map((bus) => bus.claim({ name: 'keys', forMs: 60_000 }, key)))
+    await eventually(() => {
+      buses[0].notifyCopies('news', { from: 'the first' })
+      return heard[1]?.length
+    })
+    expect(heard[1]?.[0]).toEqual({ from: 'the first' })
+    expect(heard[0]).toEqual([])
+    expect(new Set(await claims('a'))).toEqual(new Set([false, true]))
+    expect(await claims('a')).toEqual([false, false])
+
+    await bed.nats.kill()
+    await eventually(() => buses.every((bus) => !bus.connected()))
+    await expect(claims('a')).rejects.toThrow('The broker is away.')
+    await bed.nats.restartEmpty()
+    await eventually(() => claims(randomUUIDv7()))
+    expect(new Set(await claims('b'))).toEqual(new Set([false, true]))
+    for (const bus of buses) await bus.close()
   })
 })
 

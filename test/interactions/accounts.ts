@@ -396,7 +396,7 @@ export function accountInteractions(stage: () => Stage): void {
       await stage().pay(registered)
       await stage().join(page)
       await stage().settled()
-      const about = /confirmed|registered|you are a member/i
+      const about = /confirmed|registered|a member/i
       expect((await stage().subjects(next)).filter((subject) => about.test(subject))).toHaveLength(2)
       expect((await stage().subjects(account.email)).filter((subject) => about.test(subject))).toEqual([])
       const successor = await stage().account(account.email)

@@ -74,6 +74,8 @@ export interface System {
   another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
   /** A small connection pool to a service's database, to hold locks and inspect rows. */
   sql(service: OwningService): postgres.Sql
+  /** Closes these connections: the next use opens others. */
+  disconnect(): Promise<void>
   /** Sends a request, always from the same browser. */
   post(path: string, body: unknown, siteUrl?: string): Promise<{ status: number; body: unknown }>
   /** Registers a family: a new one per call, unless an id is given. */
@@ -225,6 +227,11 @@ export async function startSystem(
       const connection = postgres(databaseUrls[service], { max: 4, onnotice: () => {} })
       connections.set(service, connection)
       return connection
+    },
+    async disconnect() {
+      const open = [...connections.values()]
+      connections.clear()
+      await Promise.all(open.map((connection) => connection.end({ timeout: 1 })))
     },
     async post(path, body, site = siteUrl) {
       const init = { method: 'POST', headers: { ...headers, cookie }, body: JSON.stringify(body) }

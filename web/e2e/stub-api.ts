@@ -197,11 +197,13 @@ export class StubApi {
       case 'GET /api/registrations/:reference':
         return send(
           response,
-          view ? { json: view } : refusal('registration_not_found', 'We know no registration with this reference.'),
+          view
+            ? { json: view }
+            : refusal('registration_not_found', 'We can’t find a registration with this reference.'),
         )
       case 'GET /api/registrations/:reference/events':
         if (!view)
-          return send(response, refusal('registration_not_found', 'We know no registration with this reference.'))
+          return send(response, refusal('registration_not_found', 'We can’t find a registration with this reference.'))
         response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
         response.write(stateEvent(view))
         this.#streams.set(reference, (this.#streams.get(reference) ?? new Set()).add(response))

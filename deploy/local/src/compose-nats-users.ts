@@ -1,6 +1,6 @@
 import { allEvents, streams } from '@robokids/contracts/events'
 import { handlerName } from '@robokids/runtime/inbox'
-import { operatorUser } from '@robokids/runtime/streams'
+import { claimsStream, claimsSubject, copiesSubject, operatorUser } from '@robokids/runtime/streams'
 import { applications, type ServiceName } from './services.ts'
 
 /** The users of the broker: one per process, and the operator. */
@@ -11,7 +11,7 @@ export const natsPasswordVariable = (user: string) => `NATS_PASSWORD_${user.toUp
 
 /** The subjects that a process publishes to and subscribes to, and no others. */
 async function rightsOf(name: ServiceName): Promise<{ publish: string[]; subscribe: string[] }> {
-  const { consumers = [], watches = [] } = await applications[name].load()
+  const { consumers = [], watches = [], claims = [] } = await applications[name].load()
   const published = allEvents.filter(({ producer }) => producer === name).map(({ type }) => type)
   // It creates what is missing, but cannot change or delete a stream: one with another's subjects, or sources, would leak them.
   const own = streams().filter(({ producer }) => producer === name)
@@ -29,9 +29,14 @@ async function rightsOf(name: ServiceName): Promise<{ publish: string[]; subscri
       `$JS.ACK.${durable}.>`,
     ]
   })
+  const claimed = claims.flatMap((one) => [
+    claimsSubject(name, one, '*'),
+    `$JS.API.STREAM.CREATE.${claimsStream(name, one)}`,
+  ])
+  const copies = copiesSubject(name, '*')
   return {
-    publish: [...published, ...ensured, ...consumed],
-    subscribe: [`_INBOX.${name}.>`, ...new Set(watches.map(({ type }) => type))],
+    publish: [...published, ...ensured, ...consumed, ...claimed, copies],
+    subscribe: [`_INBOX.${name}.>`, copies, ...new Set(watches.map(({ type }) => type))],
   }
 }
 

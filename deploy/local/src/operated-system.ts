@@ -16,7 +16,8 @@ export const addresses: Record<ServiceName, string> = {
 }
 
 /**
- * Returns a secret from the environment; for this machine, by default that of `npm start`.
+ * Returns a secret from the environment, or from the file that the variable with `_FILE` names; for this machine, by default
+ * that of `npm start`.
  * @throws OperatorError for a remote process without a secret
  */
 export function secretFor(name: ServiceName, variable: string, local: string): string {

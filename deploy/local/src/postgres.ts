@@ -7,7 +7,7 @@ import { end, isListening, launch, until, type LocalChild, type LocalServer } fr
 
 const run = promisify(execFile)
 
-interface Binaries {
+export interface Binaries {
   initdb: string
   postgres: string
 }
@@ -64,13 +64,15 @@ export async function dropStaleLock(dataDir: string): Promise<void> {
 /**
  * Starts an embedded PostgreSQL on loopback with its data in `dataDir`, created if missing.
  * @param scratch trades durability for speed, for test data
+ * @param binaries another PostgreSQL's programs
  */
 export async function startPostgres(options: {
   dataDir: string
   port: number
   scratch?: boolean
+  binaries?: Binaries
 }): Promise<LocalServer> {
-  const bin = await findPostgres()
+  const bin = options.binaries ?? (await findPostgres())
   const { dataDir, port } = options
   const initialised = await stat(join(dataDir, 'PG_VERSION')).catch(() => undefined)
   if (!initialised) {

@@ -32,7 +32,7 @@ export function renderPage(newestFirst: readonly TextMessage[]): string {
 </head>
 <body>
 <h1>Text messages</h1>
-${items.length === 0 ? '<p>None has come yet. Every text message that the site sends ends here.</p>' : `<ol>${items.join('\n')}</ol>`}
+${items.length === 0 ? '<p>None yet. Every text message the site sends shows up here.</p>' : `<ol>${items.join('\n')}</ol>`}
 </body>
 </html>
 `

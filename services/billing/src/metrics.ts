@@ -26,7 +26,7 @@ export function registerMetrics({ db, clock, metrics }: BillingContext): void {
     registers,
   })
   metrics.measure({
-    everyMs: 5_000,
+    everyMs: 2_000,
     async read() {
       failed.set(await db.$count(failedEvents))
       const live = await db

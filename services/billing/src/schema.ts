@@ -116,6 +116,9 @@ export const orders = pgTable(
   },
   (table) => [
     index('orders_created').on(table.createdAt),
+    index('orders_unpaid')
+      .on(table.createdAt)
+      .where(sql`email is null`),
     index('orders_cart').on(table.cartId),
     index('orders_owner').on(table.ownerId),
     index('orders_email').on(sql`lower(${table.email})`),
@@ -168,6 +171,9 @@ export const checkoutAttempts = pgTable(
       .where(sql`status in ('creating', 'open', 'processing')`),
     index('checkout_attempts_registration').on(table.purchaseId),
     index('checkout_attempts_owner').on(table.ownerId),
+    index('checkout_attempts_over')
+      .on(table.createdAt)
+      .where(sql`status in ('expired', 'failed')`),
     index('checkout_attempts_unsettled')
       .on(table.checkedAt)
       .where(sql`status in ('creating', 'open', 'processing')`),
@@ -216,6 +222,9 @@ export const membershipAttempts = pgTable(
       .where(sql`status in ('creating', 'open', 'processing')`),
     index('membership_attempts_email').on(table.emailKey),
     index('membership_attempts_owner').on(table.ownerId),
+    index('membership_attempts_over')
+      .on(table.createdAt)
+      .where(sql`status in ('expired', 'failed')`),
   ],
 )
 
@@ -348,6 +357,7 @@ export const payments = pgTable(
       .where(sql`outcome = 'accepted' and membership_id is null`),
     check('payments_of_one', sql`(${table.attemptId} is null) <> (${table.membershipId} is null)`),
     index('payments_registration').on(table.purchaseId),
+    index('payments_attempt').on(table.attemptId),
   ],
 )
 

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { tryEach } from './try-each.ts'
 
 /** Runs `tryEach` over rows of which some fail. */
-async function run(rows: string[], fails: (row: string) => boolean, stopAt?: string) {
+async function run(rows: string[], fails: (row: string) => boolean, stopAt?: string, concurrency?: number) {
   const done: string[] = []
   const failed: string[] = []
   const stopping = new AbortController()
@@ -11,9 +11,8 @@ async function run(rows: string[], fails: (row: string) => boolean, stopAt?: str
     if (fails(row)) throw new Error(row)
     done.push(row)
   }
-  const error = await tryEach(stopping.signal, rows, work, async (row) => {
-    failed.push(row)
-  }).then(
+  const recordFailed = async (row: string) => void failed.push(row)
+  const error = await tryEach(stopping.signal, rows, work, recordFailed, concurrency).then(
     () => undefined,
     (cause: Error) => cause.message,
   )
@@ -45,6 +44,22 @@ describe('tryEach', () => {
     }
     expect(await run(rows(50), work)).toMatchObject({ done: ['0'], failed: ['1', '2', '3'] })
     clock.mockRestore()
+  })
+
+  it('works on several rows at the same time, on each once', async () => {
+    let atOnce = 0
+    let most = 0
+    const seen: string[] = []
+    const work = async (row: string) => {
+      most = Math.max(most, ++atOnce)
+      await new Promise((resolve) => setImmediate(resolve))
+      atOnce -= 1
+      seen.push(row)
+    }
+    await tryEach(new AbortController().signal, rows(50), work, async () => {}, 8)
+    expect([most, seen.toSorted()]).toEqual([8, rows(50).toSorted()])
+    // Those that are worked on when the tenth fails are finished.
+    expect(await run(rows(50), () => true, undefined, 8)).toMatchObject({ done: [], error: '16 of 50 failed' })
   })
 
   it('finishes the current row and leaves the rest to the next run when the process stops', async () => {

@@ -10,9 +10,10 @@ const maxFailuresInARow = 10
 const maxFailingMs = 30_000
 
 /**
- * Runs a job's `work` for each row in sequence; a failing row does not stop the others. Stops before the next row once
+ * Runs a job's `work` for each row, in their order; a failing row does not stop the others. Stops before the next row once
  * `signal` aborts.
  * @param failed schedules the row's next attempt.
+ * @param concurrency how many rows are worked on at the same time.
  * @throws Error at the end if any row failed, so that the run counts as failed.
  */
 export async function tryEach<Row>(
@@ -20,23 +21,32 @@ export async function tryEach<Row>(
   rows: Row[],
   work: (row: Row) => Promise<void>,
   failed: (row: Row, error: unknown) => Promise<void>,
+  concurrency = 1,
 ): Promise<void> {
   let failures = 0
   let failuresInARow = 0
   let since = performance.now()
-  for (const row of rows) {
-    if (signal.aborted || failuresInARow === maxFailuresInARow) break
-    if (failuresInARow === 0) since = performance.now()
-    else if (performance.now() - since > maxFailingMs) break
-    try {
-      await work(row)
-      failuresInARow = 0
-    } catch (error) {
-      failures++
-      failuresInARow++
-      await failed(row, error)
+  const remaining = rows.values()
+  async function workOff(): Promise<void> {
+    for (;;) {
+      if (signal.aborted || failuresInARow >= maxFailuresInARow) return
+      if (failuresInARow === 0) since = performance.now()
+      else if (performance.now() - since > maxFailingMs) return
+      const { value: row, done } = remaining.next()
+      if (done) return
+      try {
+        await work(row)
+        failuresInARow = 0
+      } catch (error) {
+        failures++
+        failuresInARow++
+        await failed(row, error)
+      }
     }
   }
+  // All of them end before this does, even if one throws.
+  const ended = await Promise.allSettled(Array.from({ length: concurrency }, workOff))
+  for (const one of ended) if (one.status === 'rejected') throw one.reason
   if (failures > 0) throw new Error(`${failures} of ${rows.length} failed`)
 }
 

@@ -2,13 +2,14 @@ import { fileURLToPath } from 'node:url'
 import type { Service } from '@robokids/runtime/service'
 import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
-import { expireHolds } from './end-hold.ts'
-import { expireMemberHolds } from './hold-member-seat.ts'
-import { makeSignedPdfs } from './make-signed-pdfs.ts'
+import { expireHolds, nextHoldEnd } from './end-hold.ts'
+import { expireMemberHolds, nextMemberHoldEnd } from './hold-member-seat.ts'
+import { makeSignedPdfs, nextSignedPdf } from './make-signed-pdfs.ts'
 import { openSeason } from './open-season.ts'
 import { routes } from './routes.ts'
 import { seed } from './seed.ts'
 import { reportSmallClasses } from './report-small-classes.ts'
+import { tables } from './tables.ts'
 
 /** Classes, seats, registrations, waivers and kits. */
 export const enrollment: Service<Config> = {
@@ -18,10 +19,11 @@ export const enrollment: Service<Config> = {
   seed,
   routes,
   consumers,
+  tables,
   jobs: [
-    { name: 'expire-holds', everyMs: 5_000, run: expireHolds },
-    { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds },
-    { name: 'make-signed-pdfs', everyMs: 5_000, run: makeSignedPdfs },
+    { name: 'expire-holds', everyMs: 5_000, run: expireHolds, nextDue: nextHoldEnd },
+    { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds, nextDue: nextMemberHoldEnd },
+    { name: 'make-signed-pdfs', everyMs: 5_000, run: makeSignedPdfs, nextDue: nextSignedPdf },
     { name: 'open-season', everyMs: 3_600_000, run: ({ db, clock }) => db.transaction((tx) => openSeason(tx, clock)) },
     { name: 'report-small-classes', everyMs: 3_600_000, run: reportSmallClasses },
   ],

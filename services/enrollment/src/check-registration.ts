@@ -102,7 +102,7 @@ export async function checkAgainstFamily(
     if (same) return { existingId: same.registrationId, replaced: undefined, hidden: [] }
   }
   if (replaced?.status === 'confirmed' || replaced?.status === 'waiver_signed') {
-    const message = 'The registration that you change is paid already. Its confirmation is in your email.'
+    const message = 'The registration you’re changing is already paid. The confirmation is in your email.'
     throw new DomainError('already_paid', message, undefined, { reference: replaced.id })
   }
   if (unlessRegistered) checkFamilySeats(visible, requested, now)

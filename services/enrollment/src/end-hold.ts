@@ -2,7 +2,7 @@ import { registrationExpired, type Registration } from '@robokids/contracts/enro
 import type { Transaction } from '@robokids/runtime/db'
 import { publishAll } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, inArray, lt } from 'drizzle-orm'
+import { and, asc, eq, inArray, lt, min } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { lockRegistration, moveSeats } from './lock-registration.ts'
 import { factsOf, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
@@ -84,4 +84,13 @@ export async function expireHolds(context: Context<Config>, signal: AbortSignal)
       return rows.length === batchSize
     })
   }
+}
+
+/** When the next hold expires. Every hold lasts for a minute or longer, so that none expires before the job looks again. */
+export async function nextHoldEnd({ db }: Context<Config>): Promise<Temporal.Instant | null> {
+  const [next] = await db
+    .select({ at: min(registrations.heldUntil) })
+    .from(registrations)
+    .where(eq(registrations.status, 'held'))
+  return next?.at ?? null
 }

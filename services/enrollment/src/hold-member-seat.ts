@@ -1,9 +1,10 @@
 import type { HoldMemberSeat, MemberHold } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
+import { earliest } from '@robokids/runtime/jobs'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, lt, min, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import type { Config } from './config.ts'
 import { moveSeats } from './lock-registration.ts'
@@ -107,7 +108,7 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
     await lockUnpaid(tx, applicant)
     const holds = await lockMemberHolds(tx, holder)
     if (attemptId !== undefined && (await tx.$count(memberSeats, eq(memberSeats.attemptId, attemptId))) > 0) {
-      throw new DomainError('already_member', 'This membership is paid already. Please log in to see it.')
+      throw new DomainError('already_member', 'This membership is already paid. Please log in to see it.')
     }
     const [found] = await tx.select({ id: classSessions.id }).from(classSessions).where(membersSessionOf(classDate))
     if (!found) throw classNotOffered('classDate')
@@ -170,4 +171,11 @@ export async function expireMemberHolds({ db, clock }: Context<Config>, signal: 
     if (signal.aborted) return
     await db.transaction((tx) => change(tx, holder, (holds) => endExpired(holds, now)))
   }
+}
+
+/** When the next of these holds expires, as `nextHoldEnd`. */
+export async function nextMemberHoldEnd({ db }: Context<Config>): Promise<Temporal.Instant | null> {
+  const [held] = await db.select({ at: min(memberHolds.heldUntil) }).from(memberHolds)
+  const [pending] = await db.select({ at: min(pendingMemberHolds.heldUntil) }).from(pendingMemberHolds)
+  return earliest(held?.at, pending?.at)
 }

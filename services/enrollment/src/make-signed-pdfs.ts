@@ -3,7 +3,7 @@ import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { Typesetter } from '@robokids/typesetting/typesetter'
-import { and, asc, eq, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, isNull, lte, min } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { count } from './metrics.ts'
 import { factsOf, isoTime } from './read-registrations.ts'
@@ -114,4 +114,13 @@ export async function makeSignedPdfs(context: Context<Config>, signal: AbortSign
   } finally {
     await typesetter.close()
   }
+}
+
+/** When the next signed PDF is due. */
+export async function nextSignedPdf({ db }: Context<Config>): Promise<Temporal.Instant | null> {
+  const [next] = await db
+    .select({ at: min(waivers.pdfDueAt) })
+    .from(waivers)
+    .where(isNull(waivers.signedPdf))
+  return next?.at ?? null
 }

@@ -41,7 +41,7 @@ export function registerMetrics({ db, clock, metrics }: Context<Config>): void {
     registers,
   })
   metrics.measure({
-    everyMs: 5_000,
+    everyMs: 2_000,
     async read() {
       pdfs.set(await db.$count(waivers, isNull(waivers.signedPdf)))
       const coming = await db

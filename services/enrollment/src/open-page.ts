@@ -61,7 +61,8 @@ export async function openPage(
 /** As `openPage`, for a membership checkout. @throws DomainError `membership_not_found` if no seat is held for it */
 export async function openMemberPage(attemptId: string, expiresAt: string | undefined, context: Context<Config>) {
   return context.db.transaction(async (tx) => {
-    const notHeld = () => new DomainError('membership_not_found', 'The seat of this membership was let go.')
+    const notHeld = () =>
+      new DomainError('membership_not_found', 'We no longer hold a seat for this membership. Please start again.')
     const [found] = await tx.select().from(memberHolds).where(eq(memberHolds.attemptId, attemptId))
     if (!found) throw notHeld()
     const holds = await lockMemberHolds(tx, found.holder)

@@ -3,6 +3,12 @@ import {
   availableSlotsQuerySchema,
   availableSlotsSchema,
   classesSchema,
+  classSessionsQuerySchema,
+  classSessionsSchema,
+  listedSessionSchema,
+  openSeasonSchema,
+  seasonsSchema,
+  setCapacitySchema,
   heldRegistrationSchema,
   renewHoldSchema,
   holdMemberSeatSchema,
@@ -34,6 +40,9 @@ import { holdSeats } from './hold-seats.ts'
 import { checkRegistration } from './check-registration.ts'
 import { listLevels, listSlots, listUnpaidSeats } from './list-classes.ts'
 import { registerMetrics } from './metrics.ts'
+import { listSeasons, listSessions } from './list-sessions.ts'
+import { openSeasonOn } from './open-season.ts'
+import { setCapacity } from './set-capacity.ts'
 import { listRegistrations, readRegistration } from './read-registrations.ts'
 import { renewHold } from './renew-hold.ts'
 import { holdMemberSeat, releaseMemberHold } from './hold-member-seat.ts'
@@ -171,5 +180,29 @@ export function routes(http: Http, context: Context<Config>): void {
     '/kits/:id/ship',
     { onRequest, schema: { params: byId, body: shipKitSchema, response: { 200: registrationSchema } } },
     (request) => shipKit(request.params.id, request.body, context),
+  )
+
+  http.get('/admin/seasons', { onRequest, schema: { response: { 200: seasonsSchema } } }, async () => ({
+    seasons: await listSeasons(context),
+  }))
+
+  http.post(
+    '/admin/seasons',
+    { onRequest, schema: { body: openSeasonSchema, response: { 200: classSessionsSchema } } },
+    async ({ body }) => ({
+      sessions: await context.db.transaction((tx) => openSeasonOn(tx, context.clock, body.classDates)),
+    }),
+  )
+
+  http.get(
+    '/admin/class-sessions',
+    { onRequest, schema: { querystring: classSessionsQuerySchema, response: { 200: classSessionsSchema } } },
+    async ({ query }) => ({ sessions: await listSessions(query, context) }),
+  )
+
+  http.post(
+    '/admin/class-sessions/:id/capacity',
+    { onRequest, schema: { params: byId, body: setCapacitySchema, response: { 200: listedSessionSchema } } },
+    ({ params, body }) => setCapacity(params.id, body.capacity, context),
   )
 }

@@ -152,7 +152,7 @@ export function checkDuplicateChildren(children: Registration['children']): void
   const places = children.map(({ childName, childAge }) => `${childAge} ${normalizedName(childName)}`)
   const twice = places.findIndex((place, index) => places.indexOf(place) < index)
   if (twice === -1) return
-  const message = 'This child is in this registration already.'
+  const message = 'This child is already in this registration.'
   throw new DomainError('validation_failed', message, [{ path: `siblings.${twice - 1}.childName`, message }])
 }
 
@@ -211,8 +211,8 @@ export function checkFamilySeats(
   const minutes = conflict.heldUntil ? Math.max(1, Math.ceil(now.until(conflict.heldUntil).total('minutes'))) : 0
   const message =
     conflict.status === 'held'
-      ? `A seat in this class is held for ${childName} already, by a registration that waits for its payment. Please finish that one, or try again in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}.`
-      : `${childName} is registered for this class and date already. The confirmation is in your email.`
+      ? `A seat in this class is already held for ${childName} by a registration that is not paid yet. Please finish that one, or try again in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}.`
+      : `${childName} is already registered for this class and date. The confirmation is in your email.`
   throw new DomainError('already_registered', message, [{ path, message }])
 }
 
@@ -253,7 +253,7 @@ export function checkUnpaidLimits(
     const held = count === 1 ? '1 seat is held' : `${count} seats are held`
     throw new DomainError(
       'too_many_unpaid',
-      `${held} for your family already and not paid yet. Please pay for what you want to keep, or try again ${after(ofFamily)}: what is not paid is let go.`,
+      `${held} for your family but not paid yet. Please pay for the seats you want to keep, or try again ${after(ofFamily)}, once unpaid seats have been released.`,
     )
   }
   const network = unpaid.filter((one) => one.ofNetwork)
@@ -261,7 +261,7 @@ export function checkUnpaidLimits(
   if (ofNetwork === undefined) return
   throw new DomainError(
     'too_many_unpaid',
-    `Many seats that are not paid yet are held from the network you are on, by other families perhaps. If some are yours, please pay for them first. Otherwise try again ${after(ofNetwork)}, or from another network, such as your phone's.`,
+    `Too many unpaid seats are held from your network, perhaps by other families. If any are yours, please pay for them first. Otherwise, try again ${after(ofNetwork)}, or use another network, such as your phone's.`,
   )
 }
 
@@ -287,10 +287,10 @@ export function decideMemberSeat(
 type ClosedStatus = Exclude<RegistrationStatus, 'held' | 'expired'>
 
 const closed: Record<ClosedStatus, string> = {
-  confirmed: 'This registration is paid already.',
-  waiver_signed: 'This registration is paid and signed already.',
-  rejected: 'This registration was turned away and its payment returned. Please register again.',
-  cancelled: 'This registration was cancelled. Please register again.',
+  confirmed: 'This registration is already paid.',
+  waiver_signed: 'This registration is already paid and signed.',
+  rejected: 'We could not confirm this registration, and its payment was refunded. Please register again.',
+  cancelled: 'This registration was canceled. Please register again.',
 }
 
 function registrationClosed(status: ClosedStatus): DomainError {
@@ -348,14 +348,17 @@ export function isHeldLongEnough(
 export function checkOpenable(status: RegistrationStatus): void {
   if (status === 'held') return
   if (status !== 'expired') throw registrationClosed(status)
-  throw new DomainError('registration_closed', 'The seats of this registration were let go. Please hold them again.')
+  throw new DomainError(
+    'registration_closed',
+    'We no longer hold the seats for this registration. Please hold them again.',
+  )
 }
 
 const notEndable: Record<ClosedStatus, string> = {
   confirmed: 'This registration is paid, so there is no hold to end. Refunding its payment cancels it.',
   waiver_signed: 'This registration is paid and signed, so there is no hold to end. Refunding its payment cancels it.',
-  rejected: 'This registration was rejected and its payment returned, so there is no hold to end.',
-  cancelled: 'This registration is cancelled already, so there is no hold to end.',
+  rejected: 'This registration was rejected and its payment refunded, so there is no hold to end.',
+  cancelled: 'This registration is already canceled, so there is no hold to end.',
 }
 
 /** Checks that an operator may end a hold. @throws DomainError `registration_closed` if it is paid or closed */
@@ -492,11 +495,11 @@ export function paymentStateOf(
 }
 
 const paymentProblems: Record<Exclude<PaymentState, 'paid' | 'won'>, string> = {
-  refund_under_way: 'The payment of this registration is on its way back',
-  refunded: 'The payment of this registration was returned',
-  refund_failed: 'The payment of this registration is owed back',
-  disputed: 'The payment of this registration is disputed with the bank',
-  lost: 'The payment of this registration went back after a dispute with the bank',
+  refund_under_way: 'The payment for this registration is being refunded',
+  refunded: 'The payment for this registration was refunded',
+  refund_failed: 'A refund for this registration failed and is still owed',
+  disputed: 'The payment for this registration is disputed with the bank',
+  lost: 'The payment for this registration was returned after a dispute with the bank',
 }
 
 /** Why what was paid for must not be shipped or signed; undefined if it may be. */
@@ -549,8 +552,8 @@ function isPaid(registration: Signable): boolean {
 const notPaid: Record<Exclude<RegistrationStatus, 'confirmed' | 'waiver_signed'>, string> = {
   held: 'This registration is not paid yet. Please complete the payment before you sign the waiver.',
   expired: 'This registration was not paid in time. Please return to the form.',
-  rejected: 'This registration could not be confirmed and its payment is returned, so there is nothing to sign.',
-  cancelled: 'This registration was cancelled, so there is nothing to sign.',
+  rejected: 'This registration could not be confirmed and its payment was refunded, so there is nothing to sign.',
+  cancelled: 'This registration was canceled, so there is nothing to sign.',
 }
 
 /**
@@ -591,7 +594,7 @@ export function findSignable<Candidate extends Signable>(
 export function registrationNotDisclosed(): DomainError {
   return new DomainError(
     'registration_not_found',
-    'We cannot find this registration from here. Please sign by the link in its confirmation. If there is one with these details, that link has been emailed once more today.',
+    'We can’t find this registration from this browser. Please use the link in your confirmation email to sign. If these details match a registration, we emailed that link again today.',
   )
 }
 
@@ -611,7 +614,7 @@ export function checkSignature(
     const same =
       sameText(waiver.guardianName, signature.guardianName) &&
       (signature.documentSha256 === null || signature.documentSha256 === waiver.documentSha256)
-    if (!same) throw new DomainError('waiver_already_signed', 'The waiver of this registration is signed already.')
+    if (!same) throw new DomainError('waiver_already_signed', 'The waiver for this registration is already signed.')
     return 'repeat'
   }
   const reason = paymentProblem(registration.paymentState)
@@ -671,7 +674,7 @@ export function checkMemberSignature(
   if (status === 'refused') {
     throw new DomainError(
       'registration_not_paid',
-      'This membership got no seat and its payment is returned, so there is nothing to sign.',
+      'This membership got no seat and its payment was refunded, so there is nothing to sign.',
     )
   }
   if (waiver) {
@@ -687,8 +690,8 @@ export function checkMemberSignature(
 }
 
 function memberSigned(): DomainError {
-  const way = 'If it was not you, please log in and sign it again: that signature takes its place.'
-  return new DomainError('waiver_already_signed', `The waiver of this membership is signed already. ${way}`)
+  const way = 'If it wasn’t you, please log in and sign it again. Your signature will replace it.'
+  return new DomainError('waiver_already_signed', `The waiver for this membership is already signed. ${way}`)
 }
 
 /** Deliberately vague, to disclose nothing. */

@@ -148,6 +148,9 @@ export const registrations = pgTable(
     index('registrations_browser')
       .on(table.browserId)
       .where(sql`status = 'held'`),
+    index('registrations_expired')
+      .on(table.updatedAt)
+      .where(sql`status = 'expired'`),
     index('registrations_session').on(table.classSessionId),
     index('registrations_owner').on(table.ownerId, table.createdAt),
     index('registrations_asked_owner').on(table.askedOwnerId),
@@ -156,15 +159,19 @@ export const registrations = pgTable(
 )
 
 /** One row per payment, whichever of its two events came first: each is applied once. */
-export const payments = pgTable('payments', {
-  paymentId: uuid('payment_id').primaryKey(),
-  registrationId: uuid('registration_id')
-    .notNull()
-    .references(() => registrations.id),
-  completed: boolean().notNull().default(false),
-  /** Whether it was fully refunded. */
-  refunded: boolean().notNull().default(false),
-})
+export const payments = pgTable(
+  'payments',
+  {
+    paymentId: uuid('payment_id').primaryKey(),
+    registrationId: uuid('registration_id')
+      .notNull()
+      .references(() => registrations.id),
+    completed: boolean().notNull().default(false),
+    /** Whether it was fully refunded. */
+    refunded: boolean().notNull().default(false),
+  },
+  (table) => [index('payments_registration').on(table.registrationId)],
+)
 
 /** One row per refund of a payment, with its progress. Flags are only ever set, so events can arrive in any order. */
 export const refunds = pgTable(
@@ -182,7 +189,7 @@ export const refunds = pgTable(
     /** Whether it was declined, or returned by the bank: we have the money again. */
     failed: boolean().notNull().default(false),
   },
-  (table) => [index('refunds_payment').on(table.paymentId)],
+  (table) => [index('refunds_payment').on(table.paymentId), index('refunds_registration').on(table.registrationId)],
 )
 
 /** One row per dispute of a payment. */
@@ -196,7 +203,7 @@ export const disputes = pgTable(
       .references(() => registrations.id),
     status: text({ enum: ['open', 'won', 'lost'] }).notNull(),
   },
-  (table) => [index('disputes_payment').on(table.paymentId)],
+  (table) => [index('disputes_payment').on(table.paymentId), index('disputes_registration').on(table.registrationId)],
 )
 
 /** The changes of accounts published by identity, in any order: one row per event. */

@@ -105,7 +105,7 @@ const maxPerDay = 10
 async function checkDailyLimit(tx: Transaction, membershipId: string, now: Temporal.Instant): Promise<void> {
   const today = gt(waivers.signedAt, now.subtract({ hours: 24 }))
   if ((await tx.$count(waivers, and(eq(waivers.membershipId, membershipId), today))) < maxPerDay) return
-  throw new DomainError('rate_limited', 'This waiver was signed many times today. Please sign it again tomorrow.')
+  throw new DomainError('rate_limited', 'This waiver was signed too many times today. Please try again tomorrow.')
 }
 
 /**

@@ -95,12 +95,12 @@ describe('a full refund in progress', () => {
     expect(refusal(await fixture.sign(unsigned))).toEqual([
       409,
       'registration_not_paid',
-      'The payment of this registration is on its way back, so the waiver cannot be signed.',
+      'The payment for this registration is being refunded, so the waiver cannot be signed.',
     ])
     expect(refusal(await ship(signed))).toEqual([
       409,
       'kit_not_ready',
-      'The payment of this registration is on its way back, so its kit cannot be shipped.',
+      'The payment for this registration is being refunded, so its kit cannot be shipped.',
     ])
     expect(await fixture.read(signed.registrationId)).toMatchObject({
       status: 'waiver_signed',
@@ -178,7 +178,7 @@ describe('a disputed payment', () => {
     ['needs_response', 'disputed', 'is disputed with the bank'],
     ['under_review', 'disputed', 'is disputed with the bank'],
     ['warning_needs_response', 'disputed', 'is disputed with the bank'],
-    ['lost', 'lost', 'went back after a dispute with the bank'],
+    ['lost', 'lost', 'was returned after a dispute with the bank'],
   ])('that is %s blocks the waiver and the kit', async (status, state, text) => {
     const [unsigned, signed] = [await enroll(), await enrollAndSign()]
     await deliver(disputeOf(unsigned)(status), disputeOf(signed)(status))

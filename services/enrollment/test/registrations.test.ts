@@ -612,8 +612,8 @@ describe('POST /registrations with unlessRegistered', () => {
   })
 
   it.each([
-    ['held', /held for IVO already.*36 minutes/],
-    ['confirmed', /IVO is registered for this class and date already/],
+    ['held', /already held for IVO.*36 minutes/],
+    ['confirmed', /IVO is already registered for this class and date/],
   ] as const)(
     'answers 409 already_registered with the field if the child has a seat that is %s',
     async (status, text) => {

@@ -100,7 +100,7 @@ describe('a season of 160 seats and 40 for members, requested by somebody who do
     for (const answer of refused) {
       expect([answer.status, codeOf(answer)]).toEqual([429, 'too_many_unpaid'])
       expect((answer.body as { message: string }).message).toMatch(
-        /try again in (5|10) minutes, or from another network/,
+        /try again in (5|10) minutes, or use another network/,
       )
     }
   })
@@ -118,7 +118,7 @@ describe('a season of 160 seats and 40 for members, requested by somebody who do
       status: 429,
       body: {
         message:
-          '10 seats are held for your family already and not paid yet. Please pay for what you want to keep, or try again in 10 minutes: what is not paid is let go.',
+          '10 seats are held for your family but not paid yet. Please pay for the seats you want to keep, or try again in 10 minutes, once unpaid seats have been released.',
       },
     })
   })
@@ -184,6 +184,7 @@ describe('a family', () => {
     const { network, browserId } = family
     const first = (await register(one, { ...family, ...children(10) })).body as Registration
     fixture.service.context.clock.advance({ minutes: 11 })
+    fixture.service.wakeAll()
     await fixture.waitForStatus(first.registrationId, 'expired')
     fixture.resetClock()
     const other = (await register(two, { ...family, ...children(10) })).body as Registration
@@ -310,6 +311,7 @@ describe('a hold', () => {
     const session = await fixture.session({ capacity: 1 })
     const held = (await register(session, { network: newNetwork() })).body as Registration
     fixture.service.context.clock.advance({ minutes: 11 })
+    fixture.service.wakeAll()
     await fixture.waitForStatus(held.registrationId, 'expired')
     const other = (await register(session, { network: newNetwork() })).body as Registration
     const refused = await open(held.registrationId)
@@ -326,6 +328,7 @@ describe('a hold', () => {
     fixture.service.context.clock.advance({ minutes: 10, seconds: 1 })
     const answers = await Promise.all(held.map(({ registrationId }) => open(registrationId, fixture.service.url)))
     // Unopened holds have expired by now, and opened ones stay.
+    fixture.service.wakeAll()
     await eventually(async () => {
       const states = await Promise.all(held.map(({ registrationId }) => fixture.read(registrationId)))
       return states.every(({ status }, nth) => status === (answers[nth]?.status === 200 ? 'held' : 'expired'))

@@ -6,6 +6,7 @@ import { seedPools } from './pools/pools.ts'
 import { routes } from './routes.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { rotateKeys } from './sign-in/tokens.ts'
+import { tables } from './tables.ts'
 
 /** Accounts, sign-ins and tokens. */
 export const identity: Service<Config> = {
@@ -15,5 +16,6 @@ export const identity: Service<Config> = {
   seed: seedPools,
   routes,
   sealed: sealedColumns,
+  tables,
   jobs: [cleanUp, { name: 'rotate-keys', everyMs: 600_000, run: rotateKeys }],
 }

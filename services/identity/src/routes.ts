@@ -1,7 +1,9 @@
 import cors from '@fastify/cors'
+import { requireAdmin } from '@robokids/runtime/admin'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
+import { signingKeysSchema } from '@robokids/contracts/identity'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { IdentityError } from './protocol/errors.ts'
@@ -9,7 +11,7 @@ import { operations } from './operations/table.ts'
 import { findPool } from './pools/pools.ts'
 import { protocolRoutes } from './protocol/protocol.ts'
 import { registerTextMetric } from './limits/text-limits.ts'
-import { startTokens } from './sign-in/tokens.ts'
+import { listKeys, replaceKeys, startTokens, withdrawKey } from './sign-in/tokens.ts'
 
 export async function routes(http: Http, context: Context<Config>): Promise<void> {
   registerTextMetric(context)
@@ -33,6 +35,16 @@ export async function routes(http: Http, context: Context<Config>): Promise<void
     maxAge: 86_400,
   })
   await http.register(async (scope) => protocolRoutes(scope, context, operations(tokens)))
+
+  const onRequest = requireAdmin(context)
+  const keysRoute = { onRequest, schema: { response: { 200: signingKeysSchema } } }
+  http.get('/admin/signing-keys', keysRoute, async () => ({ signingKeys: await listKeys(context) }))
+  http.post('/admin/signing-keys', keysRoute, async () => ({ signingKeys: await replaceKeys(context) }))
+  http.post(
+    '/admin/signing-keys/:kid/withdraw',
+    { onRequest, schema: { ...keysRoute.schema, params: z.object({ kid: z.string().max(100) }) } },
+    async ({ params: { kid } }) => ({ signingKeys: await withdrawKey(context, kid) }),
+  )
 
   const publicPool = async (id: string) => {
     try {

@@ -215,7 +215,7 @@ export const refreshTokens = pgTable(
     /** When it was replaced by its successor. */
     replacedAt: instant('replaced_at'),
   },
-  (table) => [index('refresh_tokens_sign_in').on(table.signInId)],
+  (table) => [index('refresh_tokens_sign_in').on(table.signInId), index('refresh_tokens_expiry').on(table.expiresAt)],
 )
 
 export const devices = pgTable(
@@ -236,7 +236,13 @@ export const devices = pgTable(
     updatedAt: instant('updated_at').notNull(),
     lastSignInAt: instant('last_sign_in_at').notNull(),
   },
-  (table) => [index('devices_user').on(table.userId), index('devices_last_sign_in').on(table.lastSignInAt)],
+  (table) => [
+    index('devices_user').on(table.userId),
+    index('devices_last_sign_in').on(table.lastSignInAt),
+    index('devices_unconfirmed')
+      .on(table.createdAt)
+      .where(sql`sealed_srp_verifier is null`),
+  ],
 )
 
 export const passkeys = pgTable(
@@ -342,5 +348,8 @@ export const knownAddresses = pgTable(
     address: text().notNull(),
     lastSeenAt: instant('last_seen_at').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.userId, table.address] })],
+  (table) => [
+    primaryKey({ columns: [table.userId, table.address] }),
+    index('known_addresses_seen').on(table.lastSeenAt),
+  ],
 )

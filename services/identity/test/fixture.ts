@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { codeIssued, type CodePurpose } from '@robokids/contracts/identity'
 import type { RunningService } from '@robokids/runtime/service'
+import { sweep } from '@robokids/runtime/sweep'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { testBed, type TestBed } from '@robokids/test/bed'
 import {
@@ -12,6 +13,7 @@ import {
 } from '@aws-sdk/client-cognito-identity-provider'
 import { identity } from '../src/app.ts'
 import type { Config } from '../src/config.ts'
+import { tables } from '../src/tables.ts'
 
 /** The settings of the tests' services. */
 export const settings: Record<string, string> = {
@@ -69,6 +71,8 @@ export interface IdentityFixture {
     clientId?: string,
     attributes?: Record<string, string>,
   ): Promise<{ username: string; email: string; userId: string }>
+  /** Deletes what has expired. */
+  sweep(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -90,6 +94,7 @@ export async function startIdentity(env: Record<string, string> = {}): Promise<I
     url,
     service,
     sdk,
+    sweep: () => sweep(service.context.db, tables, service.context.clock, AbortSignal.any([])),
     async call(operation, input, headers = {}) {
       const answer = await fetch(url, {
         method: 'POST',

@@ -3,14 +3,16 @@ import type { Service } from '@robokids/runtime/service'
 import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
 import { forgetMails } from './forget-mails.ts'
-import { forgetStockAlerts, enqueueStockAlerts } from './stock-alerts.ts'
+import { enqueueStockAlerts } from './stock-alerts.ts'
 import { codePurpose } from './open-code.ts'
 import { jobNames } from './enqueue-mail.ts'
 import { registerMetrics } from './metrics.ts'
 import { routes } from './routes.ts'
+import { nextMessage } from './send-due.ts'
 import { sendMails } from './send-mails.ts'
 import { sendTexts } from './send-texts.ts'
 import { shopConsumers } from './shop-consumers.ts'
+import { tables } from './tables.ts'
 
 /** Sends mails and text messages: one per fact. */
 export const notifications: Service<Config> = {
@@ -33,11 +35,23 @@ export const notifications: Service<Config> = {
       keys: ({ CODE_SEALING_KEYS }) => CODE_SEALING_KEYS,
     },
   ],
+  tables,
   jobs: [
-    { name: jobNames.EMAIL, everyMs: 1_000, run: sendMails },
-    { name: jobNames.SMS, everyMs: 1_000, run: sendTexts },
-    { name: 'enqueue-stock-alerts', everyMs: 10_000, run: enqueueStockAlerts },
+    {
+      name: jobNames.EMAIL,
+      everyMs: 1_000,
+      inAllProcesses: true,
+      run: sendMails,
+      nextDue: (context) => nextMessage('EMAIL', context),
+    },
+    {
+      name: jobNames.SMS,
+      everyMs: 1_000,
+      inAllProcesses: true,
+      run: sendTexts,
+      nextDue: (context) => nextMessage('SMS', context),
+    },
+    { name: 'enqueue-stock-alerts', everyMs: 30_000, run: enqueueStockAlerts },
     { name: 'forget-mails', everyMs: 3_600_000, run: forgetMails },
-    { name: 'forget-stock-alerts', everyMs: 3_600_000, run: forgetStockAlerts },
   ],
 }

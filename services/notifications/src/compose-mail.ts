@@ -127,7 +127,7 @@ function confirmationCalendar(
     uid: calendarUid(mailContext.mail, data.registrationId),
     title: titleOf(data),
     when: data,
-    description: 'The class link comes by email once the waiver is signed.',
+    description: 'We’ll email you the class link once the waiver is signed.',
   } as const
   return calendarFile(entry, mailContext)
 }
@@ -141,7 +141,7 @@ export async function readCalendar(registrationId: string, context: Context<Conf
   const [mail] = await context.db.select().from(mails).where(eq(mails.fact, fact))
   const { isCancelled } = await registrationProgress(registrationId, context)
   if (!mail?.data || isCancelled) {
-    throw new DomainError('registration_not_found', 'There is no calendar entry for this registration.')
+    throw new DomainError('registration_not_found', 'There is no calendar event for this registration.')
   }
   return confirmationCalendar(mail.data as MailData['registration_confirmed'], { mail, context }).content
 }
@@ -188,7 +188,7 @@ const refund: Composer<'payment_refunded'> = async (data, mailContext) => {
     uid: confirmed ? calendarUid(confirmed, registrationId) : `class-${mail.id}`,
     title: titleOf(data.purchase),
     when: data.purchase,
-    description: 'This registration is cancelled.',
+    description: 'This registration is canceled.',
   } as const
   return { ...rendered, attachments: [calendarFile(entry, mailContext)] }
 }
@@ -238,7 +238,7 @@ const membershipConfirmed: Composer<'membership_confirmed'> = async (data, mailC
   const entry = {
     method: 'PUBLISH',
     ...memberCalendarEntry(mailContext.mail, data),
-    description: 'We email you the link before the session starts.',
+    description: 'We’ll email you the link before the session starts.',
   } as const
   return { ...rendered, attachments: [calendarFile(entry, mailContext)] }
 }

@@ -27,6 +27,8 @@ export const configSchema = z.object({
   ENROLLMENT_URL: serviceUrl('http://127.0.0.1:4002'),
   /** The timeout of each SMTP command; one whole mail may take three times as long. */
   SMTP_TIMEOUT_MS: numeric(z.int().min(100).max(60_000)).default(20_000),
+  /** Mails sent at the same time by each process, each over a connection of its own. */
+  SMTP_CONNECTIONS: numeric(z.int().min(2).max(100)).default(10),
   /** Text messages are posted to this URL as `{id, to, text}`; if omitted, none can be sent. */
   SMS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The bearer token for `SMS_URL`. */

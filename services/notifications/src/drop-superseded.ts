@@ -16,18 +16,27 @@ function isOpen(now: Temporal.Instant): SQL | undefined {
  * Drops the mails about these subjects that are outdated by later events. Called whenever a mail is enqueued, claimed or could
  * not be sent, so that a pending mail is dropped when the later event arrives, and a late mail before it is sent. A mail that
  * is being sent is not touched.
+ * @param claimed only these mails, which the transaction has locked: it waits for no other process.
  */
 export async function dropSuperseded(
   tx: Transaction,
   subjects: (Subject | null)[],
   now: Temporal.Instant,
+  claimed?: string[],
 ): Promise<void> {
   const about = [...new Set(subjects.filter((subject) => subject !== null))]
   if (about.length === 0) return
   const open = await tx
     .select()
     .from(mails)
-    .where(and(inArray(mails.subject, about), inArray(mails.kind, supersedable), isOpen(now)))
+    .where(
+      and(
+        inArray(mails.subject, about),
+        inArray(mails.kind, supersedable),
+        isOpen(now),
+        claimed && inArray(mails.id, claimed),
+      ),
+    )
     .orderBy(mails.id)
   if (open.length === 0) return
   const { subject, kind, recipient, happenedAt, data } = mails

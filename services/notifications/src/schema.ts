@@ -149,6 +149,10 @@ export const mails = pgTable(
     index('mails_registration').on(table.registrationId),
     index('mails_user').on(table.userId),
     index('mails_recipient').on(sql`lower(${table.recipient})`, table.id),
+    index('mails_created').on(table.createdAt),
+    index('mails_codes')
+      .on(table.createdAt)
+      .where(sql`kind = 'code_issued'`),
     index('mails_remembered')
       .on(table.createdAt)
       .where(sql`data is not null`),

@@ -4,7 +4,7 @@ import { mailDelivered, mailFailed } from '@robokids/contracts/notifications'
 import { newEvent, outbox, publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { continueTrace } from '@robokids/runtime/trace'
-import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte, min, sql } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { dropSuperseded } from './drop-superseded.ts'
 import { hasNoEarlierMail } from './earlier-mails.ts'
@@ -14,8 +14,7 @@ import { classifyFailure, nextTryAfter, sendingLeaseMs, type Failure } from './r
 import { mails, type MailRow } from './schema.ts'
 import { MailOutdated } from './unsendable.ts'
 
-const concurrency = 5
-/** How often to look for new messages while others are being sent. */
+/** How long messages wait for a free slot before they are claimed one by one, instead of several in a transaction. */
 const pollMs = 200
 /** How long to claim no messages after a failure, because the server may be unavailable. */
 const pauseMs = 1_000
@@ -48,12 +47,13 @@ async function claim(medium: CodeMedium, free: number, context: Context<Config>)
       .for('update', { skipLocked: true })
     const claimed = due.filter(({ expiresAt }, position) => expiresAt !== null || position < free - 1)
     if (claimed.length === 0) return []
+    const ids = claimed.map(({ id }) => id)
     await dropSuperseded(
       tx,
       claimed.map(({ subject }) => subject),
       now,
+      ids,
     )
-    const ids = claimed.map(({ id }) => id)
     const leasedUntil = now.add({ milliseconds: sendingLeaseMs })
     return tx
       .update(mails)
@@ -143,15 +143,15 @@ function recordFailure(mail: MailRow, error: unknown, context: Context<Config>):
 }
 
 /**
- * Sends the due messages of a medium with limited concurrency, so that one slow server occupies one slot. Returns when nothing
- * is due, or when `signal` has aborted and the running attempts have ended. Neither SMTP nor a gateway supports exactly-once
- * delivery: docs/adr/0007-mails-once.md describes when a message can be sent twice.
+ * Sends the due messages of a medium with limited concurrency, so that one slow server occupies one slot. Any number of processes
+ * do so at the same time. Returns when nothing is due, or when `signal` has aborted and the running attempts have ended. Neither
+ * SMTP nor a gateway supports exactly-once delivery: docs/adr/0007-mails-once.md describes when a message can be sent twice.
  * @param limitMs how long sending one message may take: far less than its lease.
  * @param deliver sends a message until its signal aborts; rejects with a `Failure` if the server did not accept it.
  */
 export async function sendDue(
   medium: CodeMedium,
-  limitMs: number,
+  { concurrency, limitMs }: { concurrency: number; limitMs: number },
   context: Context<Config>,
   signal: AbortSignal,
   deliver: (mail: MailRow, limit: AbortSignal) => Promise<void>,
@@ -159,6 +159,7 @@ export async function sendDue(
   const inFlight = new Set<Promise<void>>()
   const problems: unknown[] = []
   let pausedUntil = 0
+  let claimedAt = -Infinity
   const pause = () => {
     pausedUntil = performance.now() + pauseMs
   }
@@ -179,9 +180,13 @@ export async function sendDue(
   }
 
   async function startSending(): Promise<void> {
-    if (signal.aborted || inFlight.size === concurrency || performance.now() < pausedUntil) return
+    const now = performance.now()
+    const free = concurrency - inFlight.size
+    if (signal.aborted || free === 0 || now < pausedUntil) return
+    if (free < concurrency / 2 && now - claimedAt < pollMs) return
+    claimedAt = now
     try {
-      for (const mail of await claim(medium, concurrency - inFlight.size, context)) {
+      for (const mail of await claim(medium, free, context)) {
         const sending = send(mail)
           .catch((error: unknown) => void problems.push(error))
           .finally(() => inFlight.delete(sending))
@@ -200,4 +205,13 @@ export async function sendDue(
     await Promise.race([...inFlight, wait(pollMs)])
   }
   if (problems.length > 0) throw problems[0]
+}
+
+/** When the next message of a medium is due; in the past if it waits for an earlier one about the same subject. */
+export async function nextMessage(medium: CodeMedium, { db }: Context<Config>): Promise<Temporal.Instant | null> {
+  const [next] = await db
+    .select({ at: min(mails.nextTryAt) })
+    .from(mails)
+    .where(and(eq(mails.status, 'pending'), eq(mails.medium, medium)))
+  return next?.at ?? null
 }

@@ -8,17 +8,22 @@ import { Unsendable } from './unsendable.ts'
 
 /** Sends the mails that are due. */
 export async function sendMails(context: Context<Config>, signal: AbortSignal): Promise<void> {
-  const { SMTP_URL, SMTP_TIMEOUT_MS, MAIL_FROM } = context.config
-  // One connection per mail: a pool would resend a mail by itself when its connection breaks.
+  const { SMTP_URL, SMTP_TIMEOUT_MS, SMTP_CONNECTIONS, MAIL_FROM } = context.config
+  // Opens connections as needed. They end with this run, so that none is idle for so long that the server closes it.
   const transport = createTransport({
     url: SMTP_URL,
+    pool: true,
+    maxConnections: SMTP_CONNECTIONS,
+    // A server may close a connection after some mails: the next one goes over another connection, if none of it was sent.
+    maxRequeues: 1,
     connectionTimeout: SMTP_TIMEOUT_MS,
     greetingTimeout: SMTP_TIMEOUT_MS,
     socketTimeout: SMTP_TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  await sendDue('EMAIL', 3 * SMTP_TIMEOUT_MS, context, signal, async (mail, limit) => {
+  const limits = { concurrency: SMTP_CONNECTIONS, limitMs: 3 * SMTP_TIMEOUT_MS }
+  await sendDue('EMAIL', limits, context, signal, async (mail, limit) => {
     if (!isOneAddress(mail.recipient)) throw new Unsendable('The recipient is not an email address.')
     const { recipientName, replyTo, subject, text, html, attachments } = await composeMail(mail, context, limit)
     if (replyTo && !isOneAddress(replyTo.address))
@@ -42,5 +47,5 @@ export async function sendMails(context: Context<Config>, signal: AbortSignal): 
       .catch((error: unknown) => {
         throw limit.aborted ? new Error('The mail server took too long for the whole mail.') : error
       })
-  })
+  }).finally(() => transport.close())
 }

@@ -34,7 +34,7 @@ async function post(
 /** Sends the text messages that are due. */
 export async function sendTexts(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const { config, clock } = context
-  await sendDue('SMS', config.SMS_TIMEOUT_MS, context, signal, async (mail, limit) => {
+  await sendDue('SMS', { concurrency: 5, limitMs: config.SMS_TIMEOUT_MS }, context, signal, async (mail, limit) => {
     const { code, expiresAt } = openCode(mail, context)
     const text = codeText(mail.data as MailData['code_issued'], code, clock.now().until(expiresAt), config.SITE_URL)
     if (config.SMS_URL === undefined) throw new Unsendable('There is no SMS gateway: SMS_URL is not set.')

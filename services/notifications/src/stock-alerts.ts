@@ -4,14 +4,12 @@ import type { StockAlert, RequestStockAlert } from '@robokids/contracts/shop'
 import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { and, eq, inArray, isNotNull, lt, ne } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { enqueueMail } from './enqueue-mail.ts'
 import { isConfirmationMailDue, alertedStates } from './rules.ts'
 import { stockAlerts, type StockAlertRow, type ProductChange } from './schema.ts'
 
-/** How long unconfirmed and completed requests are kept. */
-const retentionHours = 30 * 24
 const batchSize = 200
 
 /**
@@ -62,7 +60,7 @@ function toStockAlert({ sku, productName, status }: StockAlertRow): StockAlert {
 
 function requireFound(row: StockAlertRow | undefined): StockAlert {
   if (row) return toStockAlert(row)
-  throw new DomainError('notice_not_found', 'We have no such request. It may have been removed already.')
+  throw new DomainError('notice_not_found', 'We can’t find this request. It may already have been removed.')
 }
 
 /** @throws DomainError `notice_not_found`, as the two below. */
@@ -135,16 +133,4 @@ export async function enqueueStockAlerts(context: Context<Config>, signal: Abort
       return batch.length === batchSize
     })
   }
-}
-
-/** Deletes unconfirmed and completed requests after their retention. */
-export async function forgetStockAlerts({ db, clock }: Context<Config>): Promise<void> {
-  await db
-    .delete(stockAlerts)
-    .where(
-      and(
-        ne(stockAlerts.status, 'confirmed'),
-        lt(stockAlerts.changedAt, clock.now().subtract({ hours: retentionHours })),
-      ),
-    )
 }

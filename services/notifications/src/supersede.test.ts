@@ -35,9 +35,9 @@ describe('whySuperseded', () => {
     const confirmation = mailFact('registration_confirmed', 3, {
       payment: { paymentId: 'p1', receiptNumber: 'RK-000001', amount: 40_000, currency: 'usd' },
     })
-    expect(supersededReason(confirmation, [mailFact('payment_refunded', 2, refund)])).toContain('cancelled')
+    expect(supersededReason(confirmation, [mailFact('payment_refunded', 2, refund)])).toContain('canceled')
     expect(supersededReason(mailFact('waiver_signed', 3), [mailFact('payment_refunded', 2, refund)])).toContain(
-      'cancelled',
+      'canceled',
     )
     expect(supersededReason(mailFact('membership_resumed', 3), [mailFact('membership_ended', 2)])).toContain('ended')
   })

@@ -56,7 +56,7 @@ interface Entry<Later extends MailKind> {
 /** Which mails supersede which others about the same subject, and the recorded reason. */
 const table: { [Later in MailKind]?: Entry<Later> } = {
   payment_refunded: {
-    reason: 'The registration was cancelled, or the failed refund was replaced, before this could be sent.',
+    reason: 'The registration was canceled, or the failed refund was replaced, before this could be sent.',
     any: {
       registration_confirmed: ({ data }, refund) =>
         isWhole(refund.data) && data.payment.paymentId === refund.data.paymentId,
@@ -94,7 +94,7 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
     earlier: { membership_switched: always, membership_reminder: always },
   },
   membership_cancelled: {
-    reason: 'The membership was cancelled before this could be sent.',
+    reason: 'The membership was canceled before this could be sent.',
     earlier: {
       membership_cancelled: always,
       membership_resumed: always,

@@ -40,7 +40,7 @@ describe('user.updated', () => {
     const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
     expect(parsed.subject).toBe(subject)
     expect(parsed.text).toContain('Hello Maren,')
-    expect(parsed.text).toContain('If it was not you')
+    expect(parsed.text).toContain('If it wasn’t')
     expect(parsed.text).toMatch(/When:\n {2}\w+, \w+ \d+, \d{4} at \d+:\d\d [AP]M Pacific Time/)
     expect(parsed.text?.match(/https?:\S+/g)).toEqual([`${siteUrl}/membership/login`])
     const [mail] = await fixture.mailsTo(data.userId)
@@ -48,7 +48,7 @@ describe('user.updated', () => {
   })
 
   it.each([
-    [[], 'Two-step login is off now: your account is opened by one step alone.'],
+    [[], 'Two-step login is now off: logging in takes only one step.'],
     [
       ['SOFTWARE_TOKEN_MFA', 'SMS_MFA'],
       'The second step is a code from your authenticator app, or a code by text message.',
@@ -62,9 +62,9 @@ describe('user.updated', () => {
   })
 
   it.each([
-    [0, 'There are no passkeys now.'],
-    [1, 'There is 1 passkey now.'],
-    [2, 'There are 2 passkeys now.'],
+    [0, 'It now has no passkeys.'],
+    [1, 'It now has 1 passkey.'],
+    [2, 'It now has 2 passkeys.'],
   ])('states the current number of passkeys: %d', async (passkeys, text) => {
     const data = { ...account(), changed: ['passkeys'], previousEmail: null, passkeys }
     await fixture.bed.bus.publish(userUpdated, data.userId, data)
@@ -78,8 +78,8 @@ describe('user.updated', () => {
     await fixture.bed.bus.publish(userUpdated, data.userId, { ...data, changed, previousEmail: null })
     const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
     expect(parsed.subject).toBe('Your account was changed')
-    expect(parsed.text).toContain('The password of your account was changed.')
-    expect(parsed.text).toContain('The two-step login of your account was changed.')
+    expect(parsed.text).toContain('The password for your account was changed.')
+    expect(parsed.text).toContain('The two-step login for your account was changed.')
     await allHandled()
     expect(fixture.smtp.to(data.email ?? '')).toHaveLength(1)
   })
@@ -91,9 +91,9 @@ describe('user.updated', () => {
     await fixture.smtp.mailTo(data.email ?? '')
     const { parsed, raw } = await fixture.smtp.mailTo(previousEmail)
     expect(parsed.subject).toBe('Your email address was changed')
-    expect(parsed.text).toContain('reply to this email at once')
+    expect(parsed.text).toContain('reply to this email right away')
     // The previous address works until then.
-    expect(parsed.text).toContain('Once that one is confirmed, this one does not open the account any more.')
+    expect(parsed.text).toContain('Once the new address is confirmed, you can no longer log in with this one.')
     expect(raw).not.toContain(data.email)
     await allHandled()
     expect(fixture.smtp.to(previousEmail)).toHaveLength(1)
@@ -148,12 +148,12 @@ describe('an account whose address is being changed', () => {
     await fixture.smtp.mailTo(verifiedEmail, 4)
     const received = fixture.smtp.to(verifiedEmail).map(({ parsed }) => parsed)
     const changed = received.find(({ subject }) => subject === 'Your email address was changed')
-    expect(changed?.text).toContain('The password of your account was changed.')
+    expect(changed?.text).toContain('The password for your account was changed.')
     const subjects = new Set(received.map(({ subject }) => subject))
     expect(subjects).toEqual(
       new Set([
-        'We ended a login to your account',
-        'Your account is deleted',
+        'We logged you out to protect your account',
+        'Your account has been deleted',
         'Your email address was changed',
         'Your two-step login was changed',
       ]),
@@ -168,9 +168,9 @@ describe('sign_in.locked', () => {
     const until = '2026-11-29T00:05:00.000Z'
     await fixture.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'too_many_attempts', until })
     const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
-    expect(parsed.subject).toBe('Sign-ins to your account are paused')
+    expect(parsed.subject).toBe('Logging in to your account is paused')
     expect(parsed.text).toContain('Paused until:\n  Saturday, November 28, 2026 at 4:05 PM Pacific Time')
-    expect(parsed.text).toContain('If it was not you')
+    expect(parsed.text).toContain('If it wasn’t')
   })
 
   it('names no end of a lock that ends within the same minute, and the button by its label', () => {
@@ -179,14 +179,14 @@ describe('sign_in.locked', () => {
     const text = (until: string) => signInLockedMail({ ...locked, until }, 'https://robokids.example').text
     expect(text('2026-11-29T00:05:12.000Z')).not.toContain('Paused until')
     expect(text('2026-11-29T00:06:12.000Z')).toContain('Paused until:\n  Saturday, November 28, 2026 at 4:06 PM')
-    expect(text('2026-11-29T00:06:12.000Z')).toContain('press “Forgot your password?” on the login page')
+    expect(text('2026-11-29T00:06:12.000Z')).toContain('select “Forgot your password?” on the login page')
   })
 
   it('sends a mail about a reused token', async () => {
     const data = account()
     await fixture.bed.bus.publish(signInLocked, data.userId, { ...data, reason: 'token_reused', until: null })
     const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
-    expect(parsed.subject).toBe('We ended a login to your account')
+    expect(parsed.subject).toBe('We logged you out to protect your account')
     expect(parsed.text).toContain('Please log in again.')
     expect(parsed.text).not.toContain('Paused until')
   })
@@ -212,8 +212,8 @@ describe('sign_in.locked', () => {
     await fixture.smtp.mailTo(data.email ?? '', 4)
     await allHandled()
     const subjects = fixture.smtp.to(data.email ?? '').map(({ parsed }) => parsed.subject)
-    expect(subjects.filter((subject) => subject === 'Sign-ins to your account are paused')).toHaveLength(2)
-    expect(subjects.filter((subject) => subject === 'We ended a login to your account')).toHaveLength(2)
+    expect(subjects.filter((subject) => subject === 'Logging in to your account is paused')).toHaveLength(2)
+    expect(subjects.filter((subject) => subject === 'We logged you out to protect your account')).toHaveLength(2)
   })
 
   it('sends nothing to an address that is not verified', async () => {
@@ -231,7 +231,7 @@ describe('user.deleted', () => {
     await fixture.bed.bus.republish(event)
     await fixture.bed.bus.publish(userDeleted, data.userId, data)
     const { parsed } = await fixture.smtp.mailTo(data.email ?? '')
-    expect(parsed.subject).toBe('Your account is deleted')
+    expect(parsed.subject).toBe('Your account has been deleted')
     expect(parsed.text).toContain('Hello \u2068עדי\u2069,')
     expect(parsed.text).not.toMatch(/https?:/)
     await allHandled()

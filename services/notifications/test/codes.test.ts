@@ -55,9 +55,9 @@ const loginPage = `${siteUrl}/membership/login`
 
 describe('code.issued by mail', () => {
   it.each([
-    ['sign_up', 'Your code to confirm your Robo Kids Learning account', 'nothing happens in your name'],
+    ['sign_up', 'Your code to confirm your Robo Kids Learning account', 'Don’t share this code with anyone'],
     ['attribute', 'Your code to verify your email address', 'ignore this email'],
-    ['password_reset', 'Your code for a new password', 'ignore this email'],
+    ['password_reset', 'Your password reset code', 'ignore this email'],
     ['sign_in', 'Your code to log in', 'choose a new one'],
     ['invitation', 'Your Robo Kids Learning account', 'ignore this email'],
   ] as const)(
@@ -70,7 +70,7 @@ describe('code.issued by mail', () => {
       expect(parsed.text?.split('\n')).toContain('907314')
       expect(parsed.html).toMatch(/<code [^>]*>907314<\/code>/)
       for (const part of [parsed.text, parsed.html || '']) {
-        expect(part).toContain('It is valid for 1 hour.')
+        expect(part).toContain('It expires in 1 hour.')
         expect(part).toContain(notRequested)
       }
       expect(parsed.text).toContain('Hello Maren,')
@@ -94,7 +94,7 @@ describe('code.issued by mail', () => {
     await publish(data)
     const { parsed } = await fixture.smtp.mailTo(data.destination)
     expect(parsed.text).toContain('Temporary password:\n\n<b>&amp;"x"</b> $1\n')
-    expect(parsed.text).toContain('User name:\n  maren & <co>\n')
+    expect(parsed.text).toContain('Username:\n  maren & <co>\n')
     expect(parsed.html).toContain('>&lt;b&gt;&amp;amp;&quot;x&quot;&lt;/b&gt; $1</code>')
   })
 

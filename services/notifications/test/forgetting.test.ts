@@ -45,7 +45,9 @@ describe('the content of a message', () => {
     await eventually(() => isProcessed(recent))
     expect(await db().$count(mails, isNull(mails.data))).toBe(0)
     fixture.advanceTime({ hours: 2 * 24 })
-    await eventually(async () => (await db().$count(mails, isNull(mails.data))) === 3)
+    await eventually(async () => (await db().$count(mails, isNull(mails.data))) === 2)
+    // Codes are forgotten earlier, and completely.
+    await eventually(async () => (await fixture.mailsTo(text.userId)).length === 0)
 
     expect((await fixture.mailsOf(sent.registrationId))[0]).toEqual(before)
     const rows = await db()

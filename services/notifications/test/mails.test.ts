@@ -277,7 +277,7 @@ describe('kit.shipped', () => {
     const { parsed } = await fixture.smtp.mailTo(facts.email)
     expect(parsed.subject).toBe('On its way: your kit for Level 1 Foundations')
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
-      for (const fact of ['UPS', '1Z 999 AA1', '12 Harbor Way', 'The class link comes by email']) {
+      for (const fact of ['UPS', '1Z 999 AA1', '12 Harbor Way', 'We’ll email you the class link']) {
         expect(part).toContain(fact)
       }
     }
@@ -300,7 +300,7 @@ describe('kit.shipped', () => {
     await ship(refundedFirst)
     for (const { email } of [shippedFirst, refundedFirst]) {
       const { parsed } = await fixture.smtp.mailTo(email, 2)
-      expect(parsed.text).toMatch(/registration is cancelled/)
+      expect(parsed.text).toMatch(/registration is canceled/)
       expect(parsed.text).toContain('Your kit is already on its way to you.')
       expect(parsed.text).not.toContain('class link')
     }
@@ -322,8 +322,8 @@ describe('a confirmation that arrives after the waiver was signed', () => {
 describe('payment.refunded', () => {
   it.each([
     ['class_full', 'by the time it arrived, the class was full'],
-    ['class_started', 'by the time it arrived, the class had already begun'],
-    ['registration_cancelled', 'by the time it arrived, the registration had been cancelled'],
+    ['class_started', 'by the time it arrived, the class had already started'],
+    ['registration_cancelled', 'by the time it arrived, the registration had been canceled'],
   ] as const)('explains to a parent why there is no seat: %s', async (reason, words) => {
     const facts = registration()
     const { payment } = confirmed(facts)
@@ -336,7 +336,7 @@ describe('payment.refunded', () => {
     expect(parsed.subject).toBe('Refund of $400.00: Level 1 Foundations, Friday, January 8, 2027')
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain(words)
-      expect(part).toContain('We have refunded $400.00 to the card you paid with.')
+      expect(part).toContain('We refunded $400.00 to the card you paid with.')
     }
     expect(files).toEqual([])
   })
@@ -346,17 +346,17 @@ describe('payment.refunded', () => {
     const data = refunded(facts)
     await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
     const { parsed } = await fixture.smtp.mailTo(facts.email)
-    expect(parsed.text).toContain('by the time it arrived, there was no seat left for it')
+    expect(parsed.text).toContain('by the time it arrived, there were no seats left')
   })
 
   it.each([
-    ['duplicate', {}, 'We refunded a second payment of $400.00', 'You owe only one'],
-    ['amount_mismatch', {}, 'We refunded your payment of $400.00', 'not for the price of the class'],
+    ['duplicate', {}, 'We refunded a second payment of $400.00', 'Only one was due'],
+    ['amount_mismatch', {}, 'We refunded your payment of $400.00', 'didn’t match the price of the class'],
     [
       'requested',
       { amount: 5_000, refundedTotal: 5_000 },
       'We refunded $50.00 of $400.00',
-      'Your registration stays as it is.',
+      'Your registration stays the same.',
     ],
   ] as const)('explains a refund for the reason %s', async (reason, changes, heading, words) => {
     const facts = registration()
@@ -379,7 +379,7 @@ describe('payment.refunded', () => {
     await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
     const mail = await fixture.smtp.mailTo(facts.email, 2)
     const after = calendarOf(mail)
-    expect(mail.parsed.text).toContain('This registration is cancelled')
+    expect(mail.parsed.text).toContain('This registration is canceled')
     expect(after.event.uid).toBe(before.event.uid)
     expect(Number(after.event.sequence)).toBe(Number(before.event.sequence) + 1)
     expect(after.event.status).toBe('CANCELLED')
@@ -397,7 +397,7 @@ describe('payment.refunded', () => {
     const kept = await eventually(async () =>
       (await fixture.mailsOf(facts.registrationId)).find(({ status }) => status === 'dropped'),
     )
-    expect(kept).toMatchObject({ kind: 'registration_confirmed', lastError: expect.stringContaining('cancelled') })
+    expect(kept).toMatchObject({ kind: 'registration_confirmed', lastError: expect.stringContaining('canceled') })
     expect(fixture.smtp.to(facts.email)).toHaveLength(1)
   })
 
@@ -412,15 +412,15 @@ describe('payment.refunded', () => {
       'Your refund of $400.00 did not go through: Level 1 Foundations, Friday, January 8, 2027',
     )
     for (const part of [failed.parsed.text ?? '', htmlText(failed.parsed.html)])
-      expect(part).toContain('We still owe it to you.')
+      expect(part).toContain('We still owe you this money.')
 
     const next = refunded(facts, { reason: 'requested', paymentId: first.paymentId, again: true })
     await fixture.bed.bus.publish(paymentRefunded, next.refundId, next)
     const again = await fixture.smtp.mailTo(facts.email, 3)
     expect(again.parsed.subject).toBe('We sent your refund again: Level 1 Foundations, Friday, January 8, 2027')
     for (const part of [again.parsed.text ?? '', htmlText(again.parsed.html)]) {
-      expect(part).toContain('We have sent $400.00 to your card once more.')
-      expect(part).not.toMatch(/we have refunded|cancelled/i)
+      expect(part).toContain('we’ve sent $400.00 to your card again.')
+      expect(part).not.toMatch(/we refunded|canceled/i)
     }
     expect(again.files).toEqual([])
     expect(fixture.smtp.to(facts.email)).toHaveLength(3)
@@ -433,9 +433,9 @@ describe('payment.refunded', () => {
     const mail = await fixture.smtp.mailTo(facts.email)
     expect(mail.parsed.subject).toBe('We sent your refund again: Level 1 Foundations, Friday, January 8, 2027')
     for (const part of [mail.parsed.text ?? '', htmlText(mail.parsed.html)]) {
-      expect(part).toContain('We have sent $300.00 to your card once more.')
-      expect(part).toContain('This registration is cancelled')
-      expect(part).toMatch(/Refunded in all:?\s+\$400.00/)
+      expect(part).toContain('we’ve sent $300.00 to your card again.')
+      expect(part).toContain('This registration is canceled')
+      expect(part).toMatch(/Total refunded:?\s+\$400.00/)
     }
     expect(calendarOf(mail).event.status).toBe('CANCELLED')
   })
@@ -445,7 +445,7 @@ describe('payment.refunded', () => {
     const data = refunded(facts, { reason: 'requested', amount: 10_000, whole: false })
     await fixture.bed.bus.publish(paymentRefunded, data.refundId, data)
     const { parsed, files } = await fixture.smtp.mailTo(facts.email)
-    expect(parsed.text).toContain('Your registration stays as it is.')
+    expect(parsed.text).toContain('Your registration stays the same.')
     expect(files).toEqual([])
   })
 
@@ -466,16 +466,16 @@ describe('payment.refunded', () => {
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain('We refunded a second payment of $400.00')
       expect(part).toContain(words)
-      expect(part).toContain('One of them stands, and the other payment went back.')
-      expect(part).not.toContain('could not confirm')
+      expect(part).toContain('One of them stays valid, and we’re returning the other payment.')
+      expect(part).not.toContain('couldn’t confirm')
     }
   })
 
   it.each([
-    ['seat_gone', undefined, 'by the time it arrived, the class was full, so we could not confirm', '/robokidslanding'],
-    ['seat_gone', 'another', 'One of them stands, and the other payment is yours.', 'the one that stands'],
-    ['duplicate', undefined, 'You owe only one, and the other one is yours.', 'its own'],
-    ['amount_mismatch', undefined, 'was not for the price of the class, so we did not keep it', 'its own'],
+    ['seat_gone', undefined, 'by the time it arrived, the class was full, so we couldn’t confirm', '/robokidslanding'],
+    ['seat_gone', 'another', 'One of them stays valid, and you owe only one of the payments.', 'the one that stands'],
+    ['duplicate', undefined, 'You owe only one of them.', 'its own'],
+    ['amount_mismatch', undefined, 'didn’t match the price of the class, so we couldn’t accept it', 'its own'],
   ] as const)(
     'explains why a payment was not kept (%s, %s) if its refund failed before any mail about it',
     async (reason, other, words, leads) => {
@@ -498,16 +498,18 @@ describe('payment.refunded', () => {
       for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
         expect(part).toContain('We owe you $400.00')
         expect(part).toContain(words)
-        expect(part).toContain('We have tried to refund $400.00 to the card you paid with, but it did not go through.')
-        expect(part).toContain('We still owe it to you.')
-        expect(part).not.toMatch(/we wrote to you|cancelled/i)
+        expect(part).toContain(
+          'We tried to refund $400.00 to the card you paid with, but the refund did not go through.',
+        )
+        expect(part).toContain('We still owe you this money.')
+        expect(part).not.toMatch(/we told you|canceled/i)
       }
       expect(parsed.text).toContain(link[leads])
 
       const back = refunded(facts, { paymentId: payment.paymentId, reason, whole: true })
       await fixture.bed.bus.publish(paymentRefunded, back.refundId, back)
       const second = await fixture.smtp.mailTo(facts.email, 2)
-      expect(second.parsed.text).toContain('We have refunded $400.00 to the card you paid with.')
+      expect(second.parsed.text).toContain('We refunded $400.00 to the card you paid with.')
       expect(fixture.smtp.to(facts.email)).toHaveLength(2)
     },
   )
@@ -524,11 +526,11 @@ describe('payment.refunded', () => {
     const failed = { ...failedRefund(refund), paidAmount: 40_000, untold: true, disputed: true }
     for (let n = 0; n < 2; n += 1) await fixture.bed.bus.publish(refundFailed, failed.refundId, failed)
     const { parsed } = await fixture.smtp.mailTo(facts.email)
-    expect(parsed.subject).toMatch(/^We did not keep your payment of \$400\.00: /)
+    expect(parsed.subject).toMatch(/^We couldn’t accept your payment of \$400\.00: /)
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
-      expect(part).toContain('One of them stands, and the other payment is yours.')
-      expect(part).toContain('While your bank decides, we cannot refund it.')
-      expect(part).not.toMatch(/we owe you|did not go through|another way|we wrote to you/i)
+      expect(part).toContain('One of them stays valid, and you owe only one of the payments.')
+      expect(part).toContain('We can’t refund it until your bank decides.')
+      expect(part).not.toMatch(/we owe you|did not go through|another way|we told you/i)
     }
     const back = refunded(facts, { paymentId: payment.paymentId, reason: 'duplicate', whole: true })
     await fixture.bed.bus.publish(paymentRefunded, back.refundId, back)
@@ -652,8 +654,8 @@ describe('registration.asked_again', () => {
     [
       'seat',
       false,
-      'You are registered already: Ivo, Level 1 Foundations, Friday, January 8, 2027',
-      'that second payment goes back to your card by itself',
+      'You’re already registered: Ivo, Level 1 Foundations, Friday, January 8, 2027',
+      'we’ll refund the second payment automatically',
       '/robokids/success?reference=',
     ],
     [
@@ -666,8 +668,8 @@ describe('registration.asked_again', () => {
     [
       'waiver',
       true,
-      'Your waiver is signed already: Ivo, Level 1 Foundations, Friday, January 8, 2027',
-      'If it was you, nothing is left to do.',
+      'Your waiver is already signed: Ivo, Level 1 Foundations, Friday, January 8, 2027',
+      'If it was you, you’re all set.',
       undefined,
     ],
   ] as const)('for a %s (signed: %s) tells the family what it has and what to do', async (...kind) => {
@@ -678,9 +680,9 @@ describe('registration.asked_again', () => {
     expect(parsed.subject).toBe(subject)
     for (const part of [parsed.text ?? '', htmlText(parsed.html)]) {
       expect(part).toContain('Hello Maren Holt,')
-      expect(part).toContain('from a browser that we do not recognize')
+      expect(part).toContain('from a browser we don’t recognize')
       expect(part).toContain(words)
-      expect(part).toContain('If it was not you')
+      expect(part).toContain('If it wasn’t you')
       expect(part).toContain('Ivo, age 8')
     }
     const links = (parsed.text ?? '').match(/https?:\S+/g) ?? []
@@ -780,7 +782,7 @@ describe('small_classes.found', () => {
     for (const words of [
       '2 classes have fewer than 5 children',
       'Level 1 Foundations',
-      '3 of 10 seats paid, 1 waiting for its payment',
+      '3 of 10 seats paid, 1 held but not paid yet',
       'Members’ session',
       '0 of 10 seats paid',
       '4:00 PM Pacific Time',

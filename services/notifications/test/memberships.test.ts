@@ -74,7 +74,7 @@ describe('a mail to a member', () => {
       receiptNumber: 'RK-000007',
       renewsAt: at,
     })
-    expect(subject).toBe('You are a member of Robo Kids Learning')
+    expect(subject).toBe('You’re now a member of Robo Kids Learning')
     for (const part of [
       '$7.00 a month',
       'RK-000007',
@@ -120,7 +120,7 @@ describe('a mail to a member', () => {
     await fixture.bed.bus.publish(subscriptionEnded, facts.attemptId, end)
     const mail = await fixture.smtp.mailTo(facts.email, 2)
     const after = calendarOf(mail)
-    expect(mail.parsed.text).toContain('the attached entry takes it out of your calendar')
+    expect(mail.parsed.text).toContain('The attached event removes the session from your calendar')
     expect([after.event.uid, Number(after.event.sequence)]).toEqual([before.event.uid, 1])
     expect([after.event.status, after.parsed.vcalendar?.method]).toEqual(['CANCELLED', 'CANCEL'])
   })
@@ -143,8 +143,8 @@ describe('a mail to a member', () => {
     const data = signed({ ...facts, address: { ...facts.address, addressLine1: '', city: '' } })
     await fixture.bed.bus.publish(waiverSigned, facts.registrationId, data)
     const { parsed, files } = await fixture.smtp.mailTo(facts.email)
-    expect(parsed.subject).toBe('The signed waiver of your membership')
-    expect(parsed.text).toContain('The waiver of your membership is signed. A copy is attached for your records.')
+    expect(parsed.subject).toBe('The signed waiver for your membership')
+    expect(parsed.text).toContain('The waiver for your membership is signed. A copy is attached for your records.')
     // Anyone with the link can sign and type a name.
     expect(parsed.text).not.toContain('Hello Maren Holt')
     expect(parsed.text).not.toMatch(/kit/i)
@@ -164,21 +164,21 @@ describe('a mail to a member', () => {
       subscriptionRenewed,
       { receiptNumber: 'RK-000009', paidAt: at, paidAmount: 5_651, reason: 'switch', periodEnd: at },
       'Receipt RK-000009: $56.51 for your membership',
-      'not used was taken off',
+      'We credited the time you had paid for but not used',
     ],
     [
       'a failed payment',
       subscriptionPastDue,
       { invoiceId: 'in_1', amountDue: 700, attempt: 1, nextTryAt: at },
       'Your payment of $7.00 did not go through',
-      `We try again on ${day}`,
+      `We’ll try again on ${day}`,
     ],
     [
       'the last failed payment attempt',
       subscriptionPastDue,
       { invoiceId: 'in_1', amountDue: 700, attempt: 4, nextTryAt: null },
       'Your payment of $7.00 did not go through',
-      'We do not try again by ourselves.',
+      'We won’t try again automatically.',
     ],
     [
       'another plan',
@@ -192,9 +192,9 @@ describe('a mail to a member', () => {
       subscriptionCancelled,
       { endsAt: at },
       `Your membership ends on ${day}`,
-      'Nothing more is charged',
+      'you won’t be charged again',
     ],
-    ['a resumption', subscriptionResumed, { renewsAt: at }, 'Your membership goes on', `$7.00 on ${day}`],
+    ['a resumption', subscriptionResumed, { renewsAt: at }, 'Your membership continues', `$7.00 on ${day}`],
     [
       'the end',
       subscriptionEnded,
@@ -221,35 +221,35 @@ describe('a mail to a member', () => {
       membershipRefunded,
       { ...refund, reason: 'seat_gone', rejection: 'class_full', refundedTotal: 700, paidAmount: 700 },
       'Refund of $7.00 for your membership',
-      'the session was full on Friday, January 8, 2027',
+      'the session on Friday, January 8, 2027 was full',
     ],
     [
       'a partial refund',
       membershipRefunded,
       { ...refund, refunded: 200, reason: 'requested', refundedTotal: 200, paidAmount: 700 },
       'Refund of $2.00 for your membership',
-      'Your membership itself stays as it is.',
+      'Your membership stays the same.',
     ],
     [
       'a failed refund',
       membershipRefundFailed,
       { ...refund, reason: 'requested' },
       'Your refund of $7.00 did not go through',
-      'We still owe it to you.',
+      'We still owe you this money.',
     ],
     [
       'a missing seat whose refund failed',
       membershipRefundFailed,
       { ...refund, reason: 'seat_gone', rejection: 'class_full', untold: true },
       'Your refund of $7.00 did not go through',
-      'by the time it arrived, the session was full',
+      'by the time it arrived, the session on Friday, January 8, 2027 was full',
     ],
     [
       'a missing seat whose payment is disputed',
       membershipRefundFailed,
       { ...refund, reason: 'seat_gone', rejection: 'class_full', untold: true, disputed: true },
-      'We did not keep your payment of $7.00',
-      'While your bank decides, we cannot refund it.',
+      'We couldn’t accept your payment of $7.00',
+      'We can’t refund it until your bank decides.',
     ],
   ] as const)('informs about %s', async (_, event, changes, subject, words) => {
     const data = { ...member(), paymentId: randomUUIDv7(), ...changes }
@@ -267,7 +267,7 @@ describe('a mail to a member', () => {
       next,
     })
     expect(subject).toBe('Your membership renews on Thursday, January 8, 2099')
-    expect(text).toContain('we charge $7.00 to your card, and then every month')
+    expect(text).toContain('we’ll charge $7.00 to your card, and then every month')
     expect(text).toContain('$7.00 on Thursday, January 8, 2099')
     expect(text).toContain('From then on:\n  $7.00 a month')
     expect(text.replace('Membership:\n  $60.00 a year', '')).not.toContain('$60.00')
@@ -284,7 +284,7 @@ describe('a mail to a member', () => {
       confirmUrl,
     })
     expect(subject).toBe('Please confirm your payment of $7.00')
-    expect(text).toContain('Your bank asks you to confirm this payment')
+    expect(text).toContain('Your bank needs you to confirm this payment')
     expect(text).toContain(confirmUrl)
     expect(html).toContain(`href="${confirmUrl}"`)
     expect(text).not.toContain('declined')
@@ -293,10 +293,10 @@ describe('a mail to a member', () => {
   it('informs once a day about someone else’s use of the address', async () => {
     const data = member()
     const { subject, text } = await mailFor(membershipAskedAgain, data)
-    expect(subject).toBe('You are a member already')
-    expect(text).toContain('from a browser that we do not recognize')
-    expect(text).toContain('that second payment goes back to your card by itself')
-    expect(text).toContain('If it was not you')
+    expect(subject).toBe('You’re already a member')
+    expect(text).toContain('from a browser we don’t recognize')
+    expect(text).toContain('we’ll refund the second payment automatically')
+    expect(text).toContain('If it wasn’t you')
     expect(text).toContain(`${siteUrl}/profile`)
     expect(text).not.toContain(data.attemptId)
     await fixture.bed.bus.publish(membershipAskedAgain, data.attemptId, data)
@@ -309,11 +309,11 @@ describe('a mail to a member', () => {
     const first = signed(facts)
     await fixture.bed.bus.publish(waiverSigned, facts.registrationId, first)
     const { parsed } = await fixture.smtp.mailTo(facts.email)
-    expect(parsed.text).toContain('Was it not you who signed?')
+    expect(parsed.text).toContain('If you didn’t sign it')
     expect(parsed.text).toContain(`${siteUrl}/waiver?membership=${facts.registrationId}`)
     await fixture.bed.bus.publish(waiverSigned, facts.registrationId, { ...signed(facts), replaces: first.waiverId })
     const { parsed: second } = await fixture.smtp.mailTo(facts.email, 2)
-    expect(second.text).toContain('This signature takes the place of the one before. We keep both on record.')
+    expect(second.text).toContain('This signature replaces the earlier one. We keep both on record.')
   })
 
   describe('whose account was deleted', () => {

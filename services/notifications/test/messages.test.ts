@@ -58,7 +58,7 @@ describe('POST /messages', () => {
     expect(parsed.text).toContain('> Hello,\n>\n> <b>our kit</b> & we:\n> > one\n> \ttwo\n>\n> Thank you 🤖\n')
     expect(parsed.html).toContain('&lt;b&gt;our kit&lt;/b&gt; &amp; we:')
     expect(parsed.html).not.toContain('<b>our kit')
-    for (const words of [written.email, 'RK-000123', 'Not proven']) expect(parsed.text).toContain(words)
+    for (const words of [written.email, 'RK-000123', 'Not verified']) expect(parsed.text).toContain(words)
     // Help desks ignore mails marked as automatic.
     expect(raw).not.toMatch(/^auto-submitted:/im)
     expect(fixture.smtp.to(written.email)).toEqual([])
@@ -77,7 +77,7 @@ describe('POST /messages', () => {
     // Enqueued after it: when its mail arrives, duplicates of the first would have arrived too.
     const last = message({ isProven: true })
     await send(last)
-    expect((await mailAbout(last.id)).parsed.text).toContain('Proven: they are logged in')
+    expect((await mailAbout(last.id)).parsed.text).toContain('Verified: the sender was logged in')
     expect(mailsAbout(written.id)).toHaveLength(1)
   })
 

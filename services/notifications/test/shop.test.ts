@@ -66,14 +66,14 @@ describe('order.paid', () => {
     const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.subject).toBe('Your pre-order: Robot Spider')
     for (const fact of [
-      'Your payment of $600.00 has arrived.',
+      'We received your payment of $600.00.',
       '2 × Robot Spider, $600.00 (pre-order)',
       'Receipt RK-000041',
       "Una D'Arcy & Jo <3",
       '14 Alder Way',
       'Unit 4',
       'Cambridge, MA 02139',
-      'We ship it as soon as it is',
+      'We’ll ship it as soon as it’s ready',
       `${siteUrl}/shop/success?reference=${order.orderId}`,
     ]) {
       expect(parsed.text).toContain(fact)
@@ -90,7 +90,7 @@ describe('order.paid', () => {
   it('asks for a missing address, and keeps a name with line breaks on one header line', async () => {
     const nameless = paidOrder({ shipTo: null })
     await fixture.bed.bus.publish(orderPaid, nameless.orderId, nameless)
-    expect((await fixture.smtp.mailTo(nameless.email)).parsed.text).toContain('Please reply with your address.')
+    expect((await fixture.smtp.mailTo(nameless.email)).parsed.text).toContain('Please reply with it.')
 
     const order = paidOrder()
     const shipTo = { ...order.shipTo!, name: 'Maren\r\nBcc: spy@example.net' }
@@ -103,17 +103,20 @@ describe('order.paid', () => {
 
 describe('order.refunded', () => {
   it.each([
-    [{ refundedTotal: 30_000, paidAmount: 60_000 }, 'We have given back $300.00 of the $600.00 that you paid.'],
-    [{ refundedTotal: 60_000, paidAmount: 60_000 }, 'your order is cancelled'],
-    [{ refundedTotal: 30_000, paidAmount: 30_000, reason: 'duplicate' as const }, 'Your order was paid twice.'],
+    [{ refundedTotal: 30_000, paidAmount: 60_000 }, 'We refunded $300.00 of the $600.00 you paid.'],
+    [{ refundedTotal: 60_000, paidAmount: 60_000 }, 'your order is canceled'],
+    [
+      { refundedTotal: 30_000, paidAmount: 30_000, reason: 'duplicate' as const },
+      'Your order was paid twice, so we refunded the second payment in full.',
+    ],
     [
       { refundedTotal: 30_000, paidAmount: 30_000, reason: 'amount_mismatch' as const },
-      'is not the price of your order',
+      'didn’t match the price of your order',
     ],
     [{ refundedTotal: 30_000, paidAmount: 60_000, again: true }, 'is on its way again'],
-    [{ refundedTotal: 60_000, paidAmount: 60_000, again: true, whole: true }, 'your order is cancelled'],
+    [{ refundedTotal: 60_000, paidAmount: 60_000, again: true, whole: true }, 'your order is canceled'],
     [{ refundedTotal: 60_000, paidAmount: 60_000, whole: true, shipped: true }, 'your order is returned'],
-    [{ refundedTotal: 60_000, paidAmount: 60_000, whole: true, shipped: false }, 'your order is cancelled'],
+    [{ refundedTotal: 60_000, paidAmount: 60_000, whole: true, shipped: false }, 'your order is canceled'],
   ])('sends a mail that explains %o', async (changes, words) => {
     const order = paidOrder()
     const refund = { ...refundOf(order), ...changes }
@@ -123,7 +126,7 @@ describe('order.refunded', () => {
     expect(parsed.text).toContain(words)
     expect(parsed.text).toContain('$300.00')
     if ('again' in changes) expect(parsed.text).toContain('is on its way again')
-    if ('shipped' in changes && changes.shipped) expect(parsed.text).not.toContain('cancelled')
+    if ('shipped' in changes && changes.shipped) expect(parsed.text).not.toContain('canceled')
   })
 
   it('is followed by a mail if the refund failed at the bank', async () => {
@@ -131,7 +134,7 @@ describe('order.refunded', () => {
     await fixture.bed.bus.publish(orderRefundFailed, order.orderId, refundOf(order))
     const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.subject).toBe('Your refund of $300.00 did not go through: Robot Spider')
-    expect(parsed.text).toContain('We wrote to you that we had refunded $300.00.')
+    expect(parsed.text).toContain('We told you that we had refunded $300.00.')
   })
 
   it('of a duplicate payment is explained if it fails before any mail about it', async () => {
@@ -140,8 +143,8 @@ describe('order.refunded', () => {
     await fixture.bed.bus.publish(orderRefundFailed, order.orderId, refund)
     const { parsed } = await fixture.smtp.mailTo(order.email)
     expect(parsed.subject).toBe('Your refund of $300.00 did not go through: Robot Spider')
-    expect(parsed.text).toContain('Your order was paid twice. You owe it once, and the second payment is yours.')
-    expect(parsed.text).not.toContain('We wrote to you')
+    expect(parsed.text).toContain('Your order was paid twice, and you owe only one of the payments.')
+    expect(parsed.text).not.toContain('We told you')
   })
 })
 
@@ -151,9 +154,9 @@ describe('a disputed duplicate payment of an order', () => {
     const refund = { ...refundOf(order), reason: 'duplicate' as const, untold: true, disputed: true }
     await fixture.bed.bus.publish(orderRefundFailed, order.orderId, refund)
     const { parsed } = await fixture.smtp.mailTo(order.email)
-    expect(parsed.subject).toBe('We did not keep your payment of $300.00: Robot Spider')
-    expect(parsed.text).toContain('Your order was paid twice. You owe it once, and the second payment is yours.')
-    expect(parsed.text).toContain('While your bank decides, we cannot refund it.')
+    expect(parsed.subject).toBe('We couldn’t accept your payment of $300.00: Robot Spider')
+    expect(parsed.text).toContain('Your order was paid twice, and you owe only one of the payments.')
+    expect(parsed.text).toContain('We can’t refund it until your bank decides.')
   })
 })
 
@@ -201,7 +204,7 @@ describe('a request for a stock alert', () => {
     const ids = await Promise.all([requestAlert(about, email), requestAlert(about, email), requestAlert(about, email)])
     expect(await requestAlert(about, email.toUpperCase())).toBe(ids[0])
     const { parsed } = await fixture.smtp.mailTo(email)
-    expect(parsed.subject).toBe('Shall we tell you about the AI Teddy Bear Companion?')
+    expect(parsed.subject).toBe('Do you want an alert for the AI Teddy Bear Companion?')
     expect(parsed.text).toContain(`${siteUrl}/shop/notice?reference=${ids[0]}`)
     const ordered = await db().select().from(mails).where(eq(mails.kind, 'notice_asked'))
     expect(ordered.filter(({ recipient }) => recipient.toLowerCase() === email.toLowerCase())).toHaveLength(1)

@@ -97,7 +97,7 @@ describe('the login', () => {
     const lost = refusal('MFAMethodNotFoundException', 'Log in once in a browser that you have logged in with before.')
     site.api.on('POST /api/auth/sign-in', () => lost)
     await press(page, 'Log In')
-    await messageLine(page).getByText('If you cannot do that:').waitFor()
+    await messageLine(page).getByText('If you can’t do that:').waitFor()
     await messageLine(page).getByRole('link', { name: 'write to us' }).click()
     await page.waitForURL('**/contact')
   })
@@ -111,8 +111,8 @@ describe('the login', () => {
     ['it was tried too often', refusal('TooManyRequestsException', 'Too many requests.'), 'Too many requests.'],
     [
       'many log in at once',
-      refusal('busy', 'Many people are logging in just now. Please try again in a moment.'),
-      'Many people are logging in just now. Please try again in a moment.',
+      refusal('busy', 'Many people are logging in right now. Please try again in a moment.'),
+      'Many people are logging in right now. Please try again in a moment.',
     ],
     ['the server says nothing', { status: 500, json: {} }, 'Login failed.'],
     ['the connection breaks', { lost: true }, 'Login failed.'],
@@ -202,7 +202,7 @@ describe('the steps of a sign-in', () => {
   it.each([
     ['CONFIRM_SIGN_IN_WITH_TOTP_CODE', 'Enter the code from your app', 'Open your authenticator app'],
     ['CONFIRM_SIGN_IN_WITH_SMS_CODE', 'Enter the code from your phone', 'We texted a code to +*******0123.'],
-    ['CONFIRM_SIGN_IN_WITH_EMAIL_CODE', 'Enter the code from your email', 'We mailed a code to m***@e***.'],
+    ['CONFIRM_SIGN_IN_WITH_EMAIL_CODE', 'Enter the code from your email', 'We emailed a code to m***@e***.'],
   ] as const)('takes the code of %s, and keeps the step when it is wrong', async (name, title, text) => {
     const page = await site.open()
     lead(stepOf(name))
@@ -348,7 +348,7 @@ describe('the steps of a sign-in', () => {
     lead(stepOf('CONTINUE_SIGN_IN_WITH_EMAIL_SETUP'), stepOf('CONFIRM_SIGN_IN_WITH_EMAIL_CODE'))
     await logIn(page)
     await press(page, 'Send me a code')
-    await page.getByText('We mailed a code to').waitFor()
+    await page.getByText('We emailed a code to').waitFor()
     expect(answered()).toEqual([{ answer: member.email }])
   })
 
@@ -378,7 +378,7 @@ describe('the steps of a sign-in', () => {
     lead(stepOf('RESET_PASSWORD'))
     await logIn(page)
     await press(page, 'Send me a code')
-    await page.getByText('We mailed a code to m***@e***.').waitFor()
+    await page.getByText('We emailed a code to m***@e***.').waitFor()
     await page.getByLabel('Code').fill('123456')
     await page.getByLabel('New password').fill('Robot-2031!')
     await press(page, 'Set New Password')
@@ -411,7 +411,7 @@ describe('a reload during a sign-in', () => {
     await logIn(page)
     await page.getByRole('heading', { name: 'Enter the code from your email' }).waitFor()
     await page.reload()
-    await page.getByText('We mailed a code to m***@e***.').waitFor()
+    await page.getByText('We emailed a code to m***@e***.').waitFor()
     expect(await kept(page)).not.toContain(goodPassword)
     // The history is lost, and cannot be replayed.
     expect(await page.getByRole('button', { name: 'Send a new code' }).count()).toBe(0)
@@ -441,7 +441,7 @@ describe('a reload during a sign-in', () => {
     await press(page, 'Send me a code')
     await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
     await page.reload()
-    await page.getByText('We mailed a code to m***@e***.').waitFor()
+    await page.getByText('We emailed a code to m***@e***.').waitFor()
     await page.getByLabel('Code').fill('123456')
     await page.getByLabel('New password').fill('Robot-2031!')
     await press(page, 'Set New Password')
@@ -516,7 +516,7 @@ describe('a forgotten password', () => {
     await page.getByLabel('Email').fill(member.email)
     await press(page, 'Forgot your password?')
     await press(page, 'Send me a code')
-    await page.getByText('We mailed a code to m***@e***.').waitFor()
+    await page.getByText('We emailed a code to m***@e***.').waitFor()
     expect(bodiesOf(/forgot-password$/)).toEqual([{ email: member.email }])
     await page.getByLabel('Code').fill('123456')
     await page.getByLabel('New password').fill('weak')
@@ -630,7 +630,7 @@ describe('a passkey', () => {
     })
     await logIn(page)
     await press(page, 'Use my passkey')
-    await eventually(() => messageLine(page).innerText()).toBe('The passkey request was cancelled, or took too long.')
+    await eventually(() => messageLine(page).innerText()).toBe('The passkey request was canceled or took too long.')
 
     for (const [name, text] of [
       ['AbortError', 'The passkey request was aborted.'],
@@ -672,7 +672,7 @@ describe('the confirmation of an account', () => {
 
   it('asks for the password in another browser than the one that signed up', async () => {
     const page = await site.open()
-    const message = 'This is not the browser that you signed up in. Enter the password that you chose then.'
+    const message = 'You signed up in a different browser. Please enter the password you chose.'
     site.api.on('POST /api/auth/confirm-sign-up', () => refusal('password_required', message))
     await page.goto('/confirm')
     await page.getByLabel('Email').fill(member.email)
@@ -693,12 +693,12 @@ describe('the confirmation of an account', () => {
 
   it('leads a user who never chose a password to a new one, which is theirs alone', async () => {
     const page = await site.open()
-    const message = 'This is not the browser that you signed up in. Enter the password that you chose then.'
+    const message = 'You signed up in a different browser. Please enter the password you chose.'
     site.api.on('POST /api/auth/confirm-sign-up', () => refusal('password_required', message))
     await page.goto('/confirm?email=maren.holt%40example.com')
     await page.getByLabel('Confirmation code').fill('123456')
     await press(page, 'Confirm Account')
-    await page.getByText('Did you not sign up yourself?').waitFor()
+    await page.getByText('Didn’t sign up yourself?').waitFor()
     await press(page, 'Choose a new password')
     await page.waitForURL('**/membership/login')
     await eventually(() => heading(page).innerText()).toBe('Forgot your password')
@@ -719,7 +719,7 @@ describe('the confirmation of an account', () => {
     await page.getByLabel('Confirmation code').fill('123456')
     await press(page, 'Confirm Account')
     await page.getByText('✅ Account confirmed! You can now log in.').waitFor()
-    await page.getByText('We have logged you in already').waitFor()
+    await page.getByText('You’re already logged in').waitFor()
     await page.getByRole('link', { name: 'Go to your profile' }).click()
     await page.getByRole('heading', { name: 'Maren Holt' }).waitFor()
   })
@@ -731,7 +731,7 @@ describe('the confirmation of an account', () => {
     expect(await messageLine(page).innerText()).toBe('username is required to confirmSignUp')
     await page.getByLabel('Email').fill(member.email)
     await press(page, 'Send a new code')
-    await eventually(() => messageLine(page).innerText()).toBe('We mailed a new code to m***@e***.')
+    await eventually(() => messageLine(page).innerText()).toBe('We emailed a new code to m***@e***.')
     site.api.on('POST /api/auth/resend-code', () =>
       refusal('LimitExceededException', 'Attempt limit exceeded, please try after some time.'),
     )

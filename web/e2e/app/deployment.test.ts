@@ -106,7 +106,7 @@ describe('a page whose files do not load', () => {
     await context.close()
     await site.close()
   }
-  const notice = 'This page could not be loaded whole: some of it may not work.'
+  const notice = 'Part of this page didn’t load and may not work.'
 
   it.each(['**/assets/main-*.js', '**/assets/*.css'])('is reloaded by itself when %s is missing at first', (files) =>
     openWithout(files, 1, async (page, documents) => {
@@ -120,7 +120,7 @@ describe('a page whose files do not load', () => {
     openWithout(files, 2, async (page, documents) => {
       await page.getByText(notice).waitFor()
       expect(documents()).toBe(2)
-      await page.getByRole('button', { name: 'Load it again' }).click()
+      await page.getByRole('button', { name: 'Reload' }).click()
       await page.locator('fieldset:enabled').waitFor()
       expect(documents()).toBe(3)
       expect(await page.getByText(notice).isVisible()).toBe(false)

@@ -147,7 +147,7 @@ describe('a browser without features that are newer than four years', () => {
 })
 
 describe('a browser that blocks cookies', () => {
-  const words = 'Your browser keeps no cookies of this site, so that you cannot stay logged in.'
+  const words = 'Your browser blocks this site’s cookies, so you can’t stay logged in.'
 
   it('is told so by the login before anything is sent', async () => {
     const page = await site.open()

@@ -34,7 +34,7 @@ const shared: Readonly<Record<string, readonly [title: string, heading: string]>
   '/robokidspage2': ['Level 2 Smart Robotics and Coding', 'Level 2 Smart Robotics and Coding'],
   '/robokidspage3': ['Level 3 Autonomous Mastery', 'Level 3 Autonomous Mastery'],
   '/robokidspage4': ['Level X Custom Innovation Lab', 'Level X Custom Innovation Lab'],
-  '/membership': ['Membership', 'Your place at the members’ bench'],
+  '/membership': ['Membership', 'Your seat at the members’ bench'],
   '/membership/register': ['Create Your ChronoTech Account', 'Create Your ChronoTech Account'],
   '/membership/login': ['Log in', 'Log in'],
   '/confirm': ['Confirm Your Email', 'Confirm Your Email'],
@@ -266,7 +266,7 @@ describe('every page', () => {
     expect(await page.locator('main li h3').count()).toBe(7)
     await page.goto('/profile')
     expect(await page.title()).toBe('Your profile · Robo Kids Learning')
-    expect(await page.locator('noscript p').innerText()).toContain('This page is about you, and needs JavaScript.')
+    expect(await page.locator('noscript p').innerText()).toContain('This page needs JavaScript.')
   })
 
   it('shows no cookie banner after it was accepted, from the first paint on', async () => {

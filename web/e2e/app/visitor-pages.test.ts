@@ -124,7 +124,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
         still: true,
         open: async (page) => {
           await page.goto('/shop/success')
-          await page.getByText('We know no order with this reference.').waitFor()
+          await page.getByText('We can’t find an order with this reference.').waitFor()
         },
       },
       {
@@ -207,7 +207,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
               refunded: 700,
             })
             await page.goto(`/success?reference=${reference}`)
-            await title(page, 'Your money goes back')
+            await title(page, 'Your payment is being refunded')
           },
         },
       ],
@@ -317,7 +317,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
           refusedFor('POST /api/membership/cancel', 'other_account', {})
           await page.getByRole('button', { name: 'Cancel membership' }).click()
           await page.getByRole('button', { name: 'Yes, cancel it' }).click()
-          await page.getByText('noor.lind@example.com is logged in now').waitFor()
+          await page.getByText('noor.lind@example.com is now logged in').waitFor()
         },
       },
       {
@@ -330,7 +330,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
             unpaid: { amount: 700, attempts: 1, nextTryAt: null, confirmUrl: 'https://pay.example.com/confirm' },
           }
           await page.reload()
-          await page.getByText('Your bank asks you to confirm').waitFor()
+          await page.getByText('Your bank needs you to confirm').waitFor()
           await page.getByRole('region', { name: 'Your second membership' }).waitFor()
         },
       },
@@ -362,7 +362,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
         open: async (page) => {
           site.api.accounts.user = maren
           await page.goto('/membership/register')
-          await page.getByText(`You are logged in as ${maren.email}.`).waitFor()
+          await page.getByText(`You’re logged in as ${maren.email}.`).waitFor()
         },
       },
     ])
@@ -391,8 +391,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
       {
         name: 'too many seats that are held and not paid',
         open: async (page) => {
-          const words =
-            '10 seats are held for your family already and not paid yet. Please pay for what you want to keep.'
+          const words = '10 seats are held for your family but not paid yet. Please pay for the seats you want to keep.'
           site.api.on('POST /api/registrations', () => refusal('too_many_unpaid', words))
           await page.goto('/robokidspage1')
           await fillSignUp(page)
@@ -403,8 +402,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
       {
         name: 'too many orders that are not paid',
         open: async (page) => {
-          const words =
-            'You have begun 10 orders that are not paid yet. Please pay for one of them, or wait half an hour.'
+          const words = 'You have 10 unpaid orders. Please pay for one of them, or wait half an hour.'
           site.api.on('POST /api/checkout', () => refusal('too_many_unpaid', words))
           await page.goto('/shop')
           await page.getByRole('button', { name: 'Add Robot Spider to cart' }).click()
@@ -472,7 +470,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
     await look([
       registrationOf(
         'a registration whose money is on its way back',
-        'Your money is on its way back',
+        'Your refund is on its way',
         '/robokids/success',
         [{ status: 'confirmed' }, { ...paid, refunds: [{ ...back, status: 'pending' }] }],
       ),
@@ -484,7 +482,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
         { status: 'confirmed' },
         { ...paid, disputes: [dispute] },
       ]),
-      orderOf('an order that is owed', 'Your order is cancelled', {
+      orderOf('an order that is owed', 'Your order is canceled', {
         status: 'refunded',
         refunds: [{ ...whole, status: 'failed' }],
       }),
@@ -571,7 +569,7 @@ describe('passes the heading, link, overflow and axe checks in light and dark, f
             status: 'unconfirmed',
           })
           await page.goto(`/shop/notice?reference=${reference}`)
-          await page.getByRole('button', { name: 'Yes, tell me' }).waitFor()
+          await page.getByRole('button', { name: 'Yes, notify me' }).waitFor()
         },
       },
       {

@@ -22,7 +22,7 @@ const refusedFor = (
   terms: Partial<AgreementTerms>,
 ): Answer => refusal(code, 'Something else is offered now.', undefined, { agreement: sampleAgreement(terms) })
 
-/** Old and new values: `To pay now` → [`$400.00`, `$450.00`]; once if they are equal. */
+/** Old and new values: `Due now` → [`$400.00`, `$450.00`]; once if they are equal. */
 async function comparisonOf(page: Page): Promise<Record<string, string[]>> {
   await question(page).waitFor()
   return question(page)
@@ -73,10 +73,10 @@ describe('a price that changed while somebody registered', () => {
     expect(await comparisonOf(page)).toEqual({
       What: ['Level 1 Foundations: 1 seat at $400.00', 'Level 1 Foundations: 1 seat at $450.00'],
       When: ['Friday, October 3, 2025'],
-      'To pay now': ['$400.00', '$450.00'],
+      'Due now': ['$400.00', '$450.00'],
     })
     await page.keyboard.press('Tab')
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Agree to $450.00 and go on')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Agree to $450.00 and continue')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/card-page')
     const [first, second] = bodiesOf(/^\/api\/registrations$/)
@@ -94,7 +94,7 @@ describe('a price that changed while somebody registered', () => {
     await page.getByLabel('City').fill('Boston')
     changePrice()
     await submitButton(page).click()
-    await question(page).getByRole('button', { name: 'Agree to $450.00 and go on' }).click()
+    await question(page).getByRole('button', { name: 'Agree to $450.00 and continue' }).click()
     await page.waitForURL('**/card-page')
     const [first, second, third] = bodiesOf(/^\/api\/registrations$/)
     expect(second).toMatchObject({ replaces: first?.['id'] })
@@ -128,10 +128,10 @@ describe('a price that changed while somebody registered', () => {
         : refusedFor('price_changed', nth === 1 ? dearer : { ...dearer, dueNow: 46_000 }),
     )
     await submitButton(page).click()
-    await question(page).getByRole('button', { name: 'Agree to $450.00 and go on' }).click()
-    await question(page).getByRole('button', { name: 'Agree to $460.00 and go on' }).waitFor()
-    expect((await comparisonOf(page))['To pay now']).toEqual(['$450.00', '$460.00'])
-    await question(page).getByRole('button', { name: 'Agree to $460.00 and go on' }).click()
+    await question(page).getByRole('button', { name: 'Agree to $450.00 and continue' }).click()
+    await question(page).getByRole('button', { name: 'Agree to $460.00 and continue' }).waitFor()
+    expect((await comparisonOf(page))['Due now']).toEqual(['$450.00', '$460.00'])
+    await question(page).getByRole('button', { name: 'Agree to $460.00 and continue' }).click()
     await page.waitForURL('**/card-page')
   })
 
@@ -154,8 +154,8 @@ describe('a price that changed while somebody registered', () => {
         : { json: { checkoutUrl: cardPage(), registrationId: sampleView().registrationId } },
     )
     await page.getByRole('button', { name: 'Pay $400.00 by card' }).click()
-    expect((await comparisonOf(page))['To pay now']).toEqual(['$400.00', '$450.00'])
-    await question(page).getByRole('button', { name: 'Agree to $450.00 and go on' }).click()
+    expect((await comparisonOf(page))['Due now']).toEqual(['$400.00', '$450.00'])
+    await question(page).getByRole('button', { name: 'Agree to $450.00 and continue' }).click()
     await page.waitForURL('**/card-page')
     expect(bodiesOf(/\/checkout$/).map(({ agreed }) => (agreed as AgreementTerms).dueNow)).toEqual([40_000, 45_000])
   })
@@ -177,7 +177,7 @@ describe('a price that changed while something was in the cart', () => {
     await isReadFromItsTitle(page, priceChanged)
     expect(await comparisonOf(page)).toEqual({
       What: ['Robot Spider: 2 × $300.00', 'Robot Spider: 2 × $350.00'],
-      'To pay now': ['$600.00', '$700.00'],
+      'Due now': ['$600.00', '$700.00'],
     })
     await page.keyboard.press('Escape')
     await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Check out')
@@ -187,7 +187,7 @@ describe('a price that changed while something was in the cart', () => {
         : refusedFor('price_changed', dearer),
     )
     await page.getByRole('button', { name: 'Check out' }).click()
-    await question(page).getByRole('button', { name: 'Agree to $700.00 and go on' }).click()
+    await question(page).getByRole('button', { name: 'Agree to $700.00 and continue' }).click()
     await page.waitForURL('**/card-page')
     const sent = bodiesOf(/^\/api\/checkout$/)
     expect(new Set(sent.map(({ orderId }) => orderId)).size).toBe(1)
@@ -220,11 +220,11 @@ describe('terms that changed while somebody became a member', () => {
     await proceedButton(page).click()
     await isReadFromItsTitle(page, priceChanged)
     expect(await comparisonOf(page)).toMatchObject({
-      'To pay now': ['$7.00', '$9.00'],
+      'Due now': ['$7.00', '$9.00'],
       Then: ['$7.00 a month, until you cancel', '$9.00 a month, until you cancel'],
     })
     expect(await question(page).innerText()).toContain(`I agree: ${words}`)
-    await question(page).getByRole('button', { name: 'Agree to $9.00 and go on' }).click()
+    await question(page).getByRole('button', { name: 'Agree to $9.00 and continue' }).click()
     await page.waitForURL('**/card-page')
     const [, second] = bodiesOf(/createStripeSession$/)
     expect(second).toMatchObject({
@@ -308,13 +308,13 @@ describe('a change of plan', () => {
     await page.getByRole('button', { name: 'Pay $55.00 now' }).click()
     await isReadFromItsTitle(page, priceChanged)
     expect(await comparisonOf(page)).toEqual({
-      What: ['Membership, paid by the year'],
-      'Taken off for unused time': ['$5.00', '$3.00'],
-      'To pay now': ['$55.00', '$57.00'],
+      What: ['Membership, paid yearly'],
+      'Credit for unused time': ['$5.00', '$3.00'],
+      'Due now': ['$55.00', '$57.00'],
       Then: ['$60.00 a year, from Sunday, November 28, 2027'],
     })
-    await question(page).getByRole('button', { name: 'Agree to $57.00 and go on' }).click()
-    await page.getByText('Your plan is changed.').waitFor()
+    await question(page).getByRole('button', { name: 'Agree to $57.00 and continue' }).click()
+    await page.getByText('Your plan has changed.').waitFor()
     expect(bodiesOf(/switch$/)).toEqual(
       [5_500, 5_700].map((dueNow) => ({
         plan: 'yearly',
@@ -333,7 +333,7 @@ describe('a change of plan', () => {
     await page.getByRole('button', { name: 'Pay $55.00 now' }).click()
     await eventually(() => bodiesOf(/quote$/).length).toBe(2)
     await page.getByRole('button', { name: 'Pay $55.00 now' }).click()
-    await page.getByText('Your plan is changed.').waitFor()
+    await page.getByText('Your plan has changed.').waitFor()
   })
 
   it('leads to the page where the bank asks to confirm it, and refetches the membership after that', async () => {
@@ -342,8 +342,8 @@ describe('a change of plan', () => {
       refusal('payment_confirmation_required', 'Your bank asks to confirm.', undefined, { url: cardPage() }),
     )
     await page.getByRole('button', { name: 'Pay $55.00 now' }).click()
-    await isReadFromItsTitle(page, 'Your bank asks you to confirm')
-    expect(await question(page).innerText()).toContain('nothing is charged')
+    await isReadFromItsTitle(page, 'Your bank needs you to confirm')
+    expect(await question(page).innerText()).toContain('you aren’t charged')
     await question(page).getByRole('button', { name: 'Confirm the payment' }).click()
     await page.waitForURL('**/card-page')
     site.api.accounts.membership = changed.json as typeof sampleMembership
@@ -384,7 +384,7 @@ describe('a purchase that is paid already', () => {
     await firstOpenDate(page)
     await page.getByLabel('City').fill('Boston')
     await submitButton(page).click()
-    await isReadFromItsTitle(page, 'You are registered already')
+    await isReadFromItsTitle(page, 'You’re already registered')
     expect(await question(page).innerText()).toContain('Your first registration is paid.')
     await question(page).getByRole('button', { name: 'Back to the form' }).click()
     expect(await page.getByLabel('City').inputValue()).toBe('Boston')
@@ -398,7 +398,7 @@ describe('a purchase that is paid already', () => {
   it('is linked when the child was registered by another form, too', async () => {
     const page = await site.open()
     site.api.tell(sampleView({ registrationId: standing, status: 'confirmed' }, { status: 'paid', url: null }))
-    const message = 'Ivo is registered for this class and date already.'
+    const message = 'Ivo is already registered for this class and date.'
     site.api.on('POST /api/registrations', () =>
       refusal('already_registered', message, [{ path: 'childName', message }], { reference: standing }),
     )
@@ -415,14 +415,14 @@ describe('a purchase that is paid already', () => {
     site.api.tell(sampleView({ status: 'expired' }, { status: 'expired', url: null }))
     site.api.tell(sampleView({ registrationId: standing, status: 'confirmed' }, { status: 'paid', url: null }))
     site.api.on('POST /api/registrations/:reference/checkout', () =>
-      refusal('already_registered', 'Ivo is registered for this class and date already.', undefined, {
+      refusal('already_registered', 'Ivo is already registered for this class and date.', undefined, {
         reference: standing,
       }),
     )
     const page = await site.open()
     await page.goto(`/robokids-payment?reference=${sampleView().registrationId}`)
     await page.getByRole('button', { name: 'Hold a seat again and pay $400.00 by card' }).click()
-    await isReadFromItsTitle(page, 'You are registered already')
+    await isReadFromItsTitle(page, 'You’re already registered')
     await question(page).getByRole('link', { name: 'See your registration' }).click()
     await page.waitForURL(`**/robokids/success?reference=${standing}`)
   })
@@ -443,7 +443,7 @@ describe('a purchase that is paid already', () => {
         : { json: { checkoutUrl: cardPage(), orderId: body['orderId'] } },
     )
     await page.getByRole('button', { name: 'Check out' }).click()
-    await isReadFromItsTitle(page, 'You have ordered this already')
+    await isReadFromItsTitle(page, 'You already ordered this')
     return { page, first }
   }
 

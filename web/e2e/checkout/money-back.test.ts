@@ -50,36 +50,36 @@ const pendingRefund = paidView('confirmed', { refunds: [refund('pending', 40_000
 
 describe('a registration whose money goes back', () => {
   it.each<[string, RegistrationView, string, string]>([
-    ['is on its way back', pendingRefund, 'Your money is on its way back', '$400.00 is on its way back to your card.'],
+    ['is on its way back', pendingRefund, 'Your refund is on its way', '$400.00 is being refunded to your card.'],
     [
       'is on its way back after the waiver was signed',
       paidView('waiver_signed', { refunds: [refund('pending', 40_000)] }),
-      'Your money is on its way back',
-      'there is nothing to sign, and no kit is shipped',
+      'Your refund is on its way',
+      'there’s nothing to sign, and no kit ships',
     ],
     [
       'is back',
       paidView('cancelled', { refunds: [refund('succeeded', 40_000)] }),
-      'This registration was cancelled',
+      'This registration was canceled',
       '$400.00 was refunded to your card.',
     ],
     [
       'was not taken by the bank',
       paidView('cancelled', { refunds: [refund('failed', 40_000)] }),
-      'This registration was cancelled',
-      'We still owe it to you',
+      'This registration was canceled',
+      'We still owe you this money',
     ],
     [
       'was given back by the bank',
       paidView('confirmed', { disputes: [dispute('lost', 40_000)] }),
-      'Your money went back',
-      'Your bank gave $400.00 back to you.',
+      'Your payment was returned',
+      'Your bank returned $400.00 to you.',
     ],
     [
       'is disputed',
       paidView('confirmed', { disputes: [dispute('needs_response', 40_000)] }),
       'Your payment is disputed',
-      'Until your bank has decided, nothing is signed or shipped.',
+      'Nothing can be signed or shipped until your bank decides.',
     ],
   ])('offers no signing and shows nothing as done that is not, where it %s', async (_, view, title, text) => {
     site.api.tell(view)
@@ -114,7 +114,7 @@ describe('a registration whose money goes back', () => {
     expect(await detailsOf(page)).toMatchObject({
       'Amount paid': '$400.00',
       Refunded: '$100.00',
-      'Refund that failed': '$300.00, we still owe it to you',
+      'Failed refund': '$300.00, still owed to you',
     })
   })
 
@@ -128,16 +128,16 @@ describe('a registration whose money goes back', () => {
     await page.goto(`/robokids/waiver?reference=${reference}`)
     await page.getByLabel('I have read the waiver and agree to it.').check()
     await page.getByRole('button', { name: 'I Agree & Complete Registration' }).click()
-    await eventually(() => heading(page).innerText()).toBe('Your money is on its way back')
+    await eventually(() => heading(page).innerText()).toBe('Your refund is on its way')
   })
 
   it('updates as soon as the money is back', async () => {
     site.api.tell(pendingRefund)
     const page = await site.open()
     await page.goto(`/robokids/success?reference=${reference}`)
-    await eventually(() => heading(page).innerText()).toBe('Your money is on its way back')
+    await eventually(() => heading(page).innerText()).toBe('Your refund is on its way')
     site.api.tell(paidView('cancelled', { refunds: [refund('succeeded', 40_000)] }))
-    await eventually(() => heading(page).innerText()).toBe('This registration was cancelled')
+    await eventually(() => heading(page).innerText()).toBe('This registration was canceled')
   })
 })
 
@@ -148,9 +148,9 @@ describe('an order whose money goes back', () => {
     [
       'is on its way back',
       { refunds: [refund('pending', 60_000)] },
-      'Your money is on its way back',
-      '$600.00 is on its way back to your card.',
-      /We ship it|Thank you/,
+      'Your refund is on its way',
+      '$600.00 is being refunded to your card.',
+      /ll ship it|Thank you/,
     ],
     [
       'is back',
@@ -163,36 +163,36 @@ describe('an order whose money goes back', () => {
       'is back for what came back',
       { ...shipped, status: 'refunded', refunds: [refund('succeeded', 60_000)] },
       'Your returned order is refunded',
-      'It is for what we had shipped to you.',
-      /Nothing will be shipped|cancelled/,
+      'It’s for what we had shipped to you.',
+      /Nothing will be shipped|canceled/,
     ],
     [
       'is on its way back after it was shipped',
       { ...shipped, refunds: [refund('pending', 60_000)] },
-      'Your money is on its way back',
-      'It is for what we had shipped to you.',
+      'Your refund is on its way',
+      'It’s for what we had shipped to you.',
       /Nothing will be shipped/,
     ],
     [
       'was not taken by the bank',
       { status: 'refunded', refunds: [refund('failed', 60_000)] },
-      'Your order is cancelled',
-      'Your bank did not take the refund of $600.00.',
-      /\$0\.00|has arrived/,
+      'Your order is canceled',
+      'Your bank didn’t accept the refund of $600.00.',
+      /\$0\.00|We received/,
     ],
     [
       'is disputed',
       { disputes: [dispute('needs_response', 60_000)] },
       'Your payment is disputed',
-      'Until your bank has decided, nothing is shipped.',
-      /Thank you|We ship it/,
+      'Nothing can be shipped until your bank decides.',
+      /Thank you|ll ship it/,
     ],
     [
       'was given back by the bank',
       { disputes: [dispute('lost', 60_000)] },
-      'Your bank gave the money back',
+      'Your bank returned your payment',
       'Nothing will be shipped.',
-      /Thank you|We ship it/,
+      /Thank you|ll ship it/,
     ],
   ])('is told as it is, where it %s', async (_, changes, title, text, never) => {
     site.api.on('GET /api/orders/:reference', () => ({ json: { ...sampleOrder, ...changes } }))

@@ -63,8 +63,8 @@ describe('the class landing page', () => {
     const card = (name: string) => page.getByRole('article').filter({ hasText: name })
     await card('Level 1').getByText('Class full').first().waitFor()
     expect(await card('Level 1').getByText('Class full').count()).toBe(4)
-    expect(await card('Level 1').getByRole('link', { name: 'Look at Level 1' }).count()).toBe(1)
-    expect(await card('Level X').getByText('New dates are on their way.').count()).toBe(1)
+    expect(await card('Level 1').getByRole('link', { name: 'View Level 1' }).count()).toBe(1)
+    expect(await card('Level X').getByText('New dates are coming.').count()).toBe(1)
     expect(await card('Level 2').getByRole('link', { name: 'Register for Level 2' }).count()).toBe(1)
   })
 

@@ -35,7 +35,7 @@ describe('the contact form', () => {
     await send(page).dblclick()
     await page.getByRole('button', { name: 'Sending...' }).waitFor()
     release()
-    const told = page.getByRole('status').filter({ hasText: 'Your message is with us.' })
+    const told = page.getByRole('status').filter({ hasText: 'We got your message.' })
     await told.waitFor()
     expect(await told.innerText()).toMatch(/maren\.holt@example\.com within 48 hours[^]*M-0F3A9C1B/)
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('M-0F3A9C1B')
@@ -56,7 +56,7 @@ describe('the contact form', () => {
     site.api.on('POST /api/contact', (_, nth) => away[nth - 1] ?? { json: { reference: 'M-0F3A9C1B' } })
     const page = await site.open()
     await write(page)
-    const failed = page.getByRole('alert').getByText(`We could not send your message just now. It is still here`)
+    const failed = page.getByRole('alert').getByText(`We couldn’t send your message. It’s still here`)
     for (let n = 1; n <= 2; n += 1) {
       await send(page).click()
       await failed.waitFor()
@@ -67,13 +67,13 @@ describe('the contact form', () => {
     await page.reload()
     await eventually(() => typed(page)).toEqual(written)
     await send(page).click()
-    await page.getByText('Your message is with us.').waitFor()
+    await page.getByText('We got your message.').waitFor()
     expect(new Set(messages().map(({ body }) => body['id'])).size).toBe(1)
     // Another message has another id.
     await page.getByRole('button', { name: 'Write another message' }).click()
     await write(page)
     await send(page).click()
-    await page.getByText('Your message is with us.').waitFor()
+    await page.getByText('We got your message.').waitFor()
     expect(new Set(messages().map(({ body }) => body['id'])).size).toBe(2)
   })
 

@@ -42,7 +42,7 @@ describe('a page of another account than the one that is signed in now', () => {
     const page = await openProfile()
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     await page.getByRole('button', { name: 'Yes, cancel it' }).click()
-    await page.getByText('Your membership is cancelled.').waitFor()
+    await page.getByText('Your membership is canceled.').waitFor()
     expect(site.api.callsOf('POST', /cancel$/)[0]?.account).toBe(maren.userId)
     await page.goto('/robokidspage1')
     await fillSignUp(page)
@@ -69,9 +69,9 @@ describe('a page of another account than the one that is signed in now', () => {
     await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe(
       'Another account is logged in',
     )
-    await question(page).getByText(`In this browser ${noor.email} is logged in now`).waitFor()
+    await question(page).getByText(`${noor.email} is now logged in`).waitFor()
     expect(await question(page).innerText()).toContain('Nothing was changed.')
-    await question(page).getByRole('button', { name: 'Go on with that account' }).click()
+    await question(page).getByRole('button', { name: 'Continue with that account' }).click()
     await page.getByRole('heading', { name: 'Noor Lind' }).waitFor()
     // From now on the page belongs to the new account.
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -125,11 +125,11 @@ describe('a page of another account than the one that is signed in now', () => {
     await eventually(() => profile.getAttribute('title')).toBe(noor.email)
     expect(await question(page).count()).toBe(0)
     // Even if it is closed several times.
-    for (const close of ['Escape', 'Go on']) {
+    for (const close of ['Escape', 'Continue']) {
       await submitButton(page).click()
       await question(page).getByText(noor.email).first().waitFor()
       if (close === 'Escape') await page.keyboard.press(close)
-      else await question(page).getByRole('button', { name: 'Go on with that account' }).click()
+      else await question(page).getByRole('button', { name: 'Continue with that account' }).click()
       await question(page).waitFor({ state: 'hidden' })
     }
     await firstOpenDate(page)
@@ -167,7 +167,7 @@ describe('a page of another account than the one that is signed in now', () => {
     site.api.on('POST /api/membership/cancel', () => refusal('other_account', 'Another account is logged in.'))
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     await page.getByRole('button', { name: 'Yes, cancel it' }).click()
-    await page.getByRole('alertdialog', { name: 'You are logged out' }).waitFor()
+    await page.getByRole('alertdialog', { name: 'You’re logged out' }).waitFor()
     await question(page).getByRole('button', { name: 'OK' }).click()
     await page.waitForURL('**/membership/login')
   })
@@ -209,7 +209,7 @@ describe('somebody who is signed in', () => {
     await page.goto('/membership')
     await page.getByRole('main').getByRole('link', { name: 'Your profile' }).waitFor()
     await page.goto('/membership/register')
-    await page.getByText(`You are logged in as ${maren.email}.`).waitFor()
+    await page.getByText(`You’re logged in as ${maren.email}.`).waitFor()
     expect(await page.locator('main').innerText()).not.toMatch(/log in\b/i)
     expect(await page.getByLabel('Password', { exact: true }).count()).toBe(0)
     await chooseDate(page, '2030-01-04')
@@ -230,11 +230,11 @@ describe('somebody who is signed in', () => {
     )
     const page = await site.open(wide)
     await page.goto('/membership/register')
-    await page.getByText(`You are logged in as ${maren.email}.`).waitFor()
+    await page.getByText(`You’re logged in as ${maren.email}.`).waitFor()
     await chooseDate(page, '2030-01-04')
     await page.getByLabel(/^I agree: My membership renews by itself/).check()
     await page.getByRole('button', { name: 'Proceed to Payment' }).click()
-    await page.getByText('You have a membership already, or it is being paid.').waitFor()
+    await page.getByText('You already have a membership, or its payment is being processed.').waitFor()
     await page.getByText('Your membership is on').getByRole('link', { name: 'your profile' }).click()
     await page.waitForURL('**/profile')
   })

@@ -102,17 +102,17 @@ async function liveAsMember(page: Page): Promise<void> {
   await section.getByRole('button', { name: 'Pay by the year' }).click()
   const question = page.getByRole('dialog', { name: 'Pay by the year?' })
   const now = (await question.getByRole('button', { name: /^Pay \$5\d\.\d\d now$/ }).innerText()).slice(4, -4)
-  expect(await question.innerText()).toContain('Taken off for unused time')
+  expect(await question.innerText()).toContain('Credit for unused time')
   await question.getByRole('button', { name: /^Pay/ }).click()
   await section.getByText('$60.00 a year').first().waitFor()
   await section.getByText(`: ${now}`).waitFor()
 
   await section.getByRole('button', { name: 'Cancel membership' }).click()
   await page.getByRole('button', { name: 'Yes, cancel it' }).click()
-  await section.getByText('Your membership is cancelled.').waitFor()
-  await section.getByText('Nothing more is charged.').first().waitFor()
+  await section.getByText('Your membership is canceled.').waitFor()
+  await section.getByText('you won’t be charged again').first().waitFor()
   await section.getByRole('button', { name: 'Keep my membership' }).click()
-  await section.getByText('Your membership goes on.').waitFor()
+  await section.getByText('Your membership continues.').waitFor()
   await section.getByRole('button', { name: 'Cancel membership' }).click()
   await page.getByRole('button', { name: 'Yes, cancel it' }).click()
   await section.getByText('Your membership ends on').first().waitFor()
@@ -153,7 +153,7 @@ describe('a member', () => {
     await page.getByText('4:00 PM Pacific: a live class on a video call').waitFor()
     await liveAsMember(page)
     expect((await system.mailsTo(email)).map(({ subject }) => subject)).toContain(
-      'You are a member of Robo Kids Learning',
+      'You’re now a member of Robo Kids Learning',
     )
 
     await page.getByRole('button', { name: 'Add a passkey' }).click()
@@ -210,13 +210,13 @@ describe('a member', () => {
     await page.getByRole('heading', { name: 'Waiver submitted successfully!' }).waitFor()
     const welcome = await eventually(async () => {
       const mails = await system.mailsTo(email)
-      const isSigned = mails.some(({ subject }) => subject === 'The signed waiver of your membership')
-      return isSigned && mails.find(({ subject }) => subject === 'You are a member of Robo Kids Learning')
+      const isSigned = mails.some(({ subject }) => subject === 'The signed waiver for your membership')
+      return isSigned && mails.find(({ subject }) => subject === 'You’re now a member of Robo Kids Learning')
     }, 20_000)
     expect(welcome.text).toContain('$60.00 a year')
     // The link in the mail shows that it is done.
     await page.goto(/https?:\S+\/waiver\?membership=\S+/.exec(welcome.text)?.[0] ?? '')
-    await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
+    await page.getByRole('heading', { name: 'This waiver is already signed' }).waitFor()
     expect(errors).toEqual([])
     await context.close()
   })

@@ -53,7 +53,7 @@ describe('the dates of a membership', () => {
       expect(await text()).toContain(`$7.00 on ${day}`)
       expect(await text()).toContain(`First payment, ${day}`)
       await page.getByRole('button', { name: 'Cancel membership' }).click()
-      await page.getByText(`You keep it until ${day}, which is paid.`).waitFor()
+      await page.getByText(`It stays active until ${day}`).waitFor()
       await page.getByRole('button', { name: 'Yes, cancel it' }).click()
       await page.getByText(`Your membership ends on ${day}.`).waitFor()
     }
@@ -69,15 +69,15 @@ describe('a payment that the bank wants confirmed', () => {
       unpaid: { amount: 700, attempts: 1, nextTryAt: '2026-12-01T10:00:00.000Z', confirmUrl },
     })
     const told = section(page, 'Your membership')
-    await told.getByText('Your bank asks you to confirm the payment of $7.00.').waitFor()
-    await told.getByText('We try again on December 1, 2026.').waitFor()
+    await told.getByText('Your bank needs you to confirm the payment of $7.00.').waitFor()
+    await told.getByText('We’ll try again on December 1, 2026.').waitFor()
     expect(await told.getByRole('button', { name: 'Update card' }).count()).toBe(2)
     await told.getByRole('button', { name: 'Confirm the payment' }).click()
     await page.waitForURL('**/card-page')
     site.api.accounts.membership = running
     await page.goBack()
     await told.getByText('$7.00 a month').waitFor()
-    expect(await told.getByText('Your bank asks you').count()).toBe(0)
+    expect(await told.getByText('Your bank needs you').count()).toBe(0)
   })
 
   it('asks for another card only if the bank requires no confirmation', async () => {
@@ -101,13 +101,13 @@ describe('a second membership that came with an email', () => {
     expect(site.api.callsOf('POST', /cancel$/)).toEqual([])
     await other.getByRole('button', { name: 'End it' }).click()
     await question.getByRole('button', { name: 'Yes, end it' }).click()
-    await other.getByText('Your second membership ends on April 10, 2027. Nothing more is charged for it.').waitFor()
+    await other.getByText('Your second membership ends on April 10, 2027. You won’t be charged for it again.').waitFor()
     expect(site.api.callsOf('POST', /cancel$/).map(({ body }) => body)).toEqual([{ membershipId: second.membershipId }])
     // The first one is unchanged.
     expect(await section(page, 'Your membership').innerText()).toContain('$7.00 on December 28, 2026')
     await eventually(() => other.innerText()).toContain('None')
     await other.getByRole('button', { name: 'Keep it after all' }).click()
-    await other.getByText('Your second membership goes on.').waitFor()
+    await other.getByText('Your second membership continues.').waitFor()
     await other.getByText('$60.00 on April 10, 2027').waitFor()
   })
 
@@ -115,7 +115,7 @@ describe('a second membership that came with an email', () => {
     const page = await openProfile(running, [second])
     await page.getByRole('button', { name: 'Cancel membership' }).click()
     await page.getByRole('button', { name: 'Yes, cancel it' }).click()
-    await page.getByText('Your membership is cancelled.').waitFor()
+    await page.getByText('Your membership is canceled.').waitFor()
     await section(page, 'Your second membership').waitFor()
     site.api.accounts.membership = { ...running, status: 'ended', endsAt: '2026-11-01T10:00:00.000Z' }
     await page.reload()

@@ -192,7 +192,7 @@ describe('the membership registration', () => {
     await proceedButton(page).click()
     await eventually(() => page.locator('[aria-invalid]').count()).toBe(12)
     await eventually(() => dateCards(page).evaluate((group) => group === document.activeElement)).toBe(true)
-    const problems = page.getByRole('list', { name: 'What to correct' })
+    const problems = page.getByRole('list', { name: 'What to fix' })
     expect(await problems.getByRole('link').count()).toBe(12)
     await problems.getByRole('link', { name: 'City is required.' }).click()
     await eventually(() => page.getByLabel('City').evaluate((field) => field === document.activeElement)).toBe(true)
@@ -259,7 +259,7 @@ describe('the membership registration', () => {
     const page = await site.open()
     await openForm(page)
     await proceedButton(page).click()
-    const problems = page.getByRole('list', { name: 'What to correct' })
+    const problems = page.getByRole('list', { name: 'What to fix' })
     await problems.getByText('First name is required.').waitFor()
     await page.getByLabel('First name').fill('Maren')
     await page.getByText('First name is required.').first().waitFor({ state: 'detached' })
@@ -319,10 +319,10 @@ describe('the membership registration', () => {
     await fillRegistration(page)
     await proceedButton(page).click()
     await eventually(() => messageLine(page).innerText()).toBe(message)
-    await page.getByText('Your account is made.').waitFor()
+    await page.getByText('Your account is ready.').waitFor()
     site.api.on('POST /api/createStripeSession', () => ({ json: { url: `${site.url}/card-page` } }))
     await page.reload()
-    await page.getByText('Your account is made.').waitFor()
+    await page.getByText('Your account is ready.').waitFor()
     await firstOpenDate(page)
     await page.getByRole('radio', { name: '$60 per year' }).check()
     await agree(page)
@@ -338,7 +338,7 @@ describe('the membership registration', () => {
     await openForm(page)
     await fillRegistration(page)
     await proceedButton(page).click()
-    await page.getByText('Your account is made.').waitFor()
+    await page.getByText('Your account is ready.').waitFor()
     expect(await detailsOf(page)).toEqual({
       Name: 'Maren Holt',
       Birthdate: 'April 12, 1988',
@@ -403,7 +403,7 @@ describe('the membership registration', () => {
     expect(await messageLine(page).innerText()).toBe('')
     expect(await dateCards(page).getByRole('radio').count()).toBe(0)
     site.api.on('GET /api/availableSlots', () => ({ json: { slots: site.api.accounts.slots } }))
-    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByRole('button', { name: 'Check again' }).click()
     await firstOpenDate(page)
     expect(await dateCards(page).locator('label').allInnerTexts()).toEqual([
       'Friday, January 4, 2030\n4:00 PM Pacific\n7 seats left',
@@ -438,7 +438,7 @@ describe('the payment success of a membership', () => {
     })
     const ticket = page.getByRole('region', { name: 'Welcome, Maren' })
     expect(await ticket.innerText()).toMatch(/Membership, Yearly\s+Friday, January 4, 2030\s+Complete Waiver Form/)
-    expect(await page.getByText('We mailed a code to').first().innerText()).toContain('m***@e***')
+    expect(await page.getByText('We emailed a code to').first().innerText()).toContain('m***@e***')
     await page.getByRole('link', { name: 'Enter the code' }).click()
     await page.waitForURL('**/confirm?email=maren.holt%40example.com')
     await page.goBack()
@@ -497,7 +497,7 @@ describe('the payment success of a membership', () => {
     await page.clock.install()
     await signedUp(page)
     await page.goto('/success')
-    await page.getByText('this page logs you in by itself').waitFor()
+    await page.getByText('this page logs you in automatically').waitFor()
     await page.clock.runFor(4_000)
     expect(asked()).toBe(0)
     await page.clock.runFor(1_100)
@@ -509,7 +509,7 @@ describe('the payment success of a membership', () => {
     confirmed = true
     await eventually(async () => {
       await page.clock.runFor(1_000)
-      return page.getByText('Your account is confirmed, and you are logged in.').count()
+      return page.getByText('Your account is confirmed, and you’re logged in.').count()
     }).toBe(1)
     expect(await page.getByRole('link', { name: 'Profile', exact: true }).count()).toBe(1)
   })
@@ -521,7 +521,7 @@ describe('the payment success of a membership', () => {
     await page.clock.install()
     await signedUp(page)
     await page.goto('/success')
-    await page.getByText('this page logs you in by itself').waitFor()
+    await page.getByText('this page logs you in automatically').waitFor()
     await page.clock.runFor(1_000)
     // The clock also runs by itself, so all events are fired at once.
     await page.evaluate(() => {
@@ -546,7 +546,7 @@ describe('the payment success of a membership', () => {
     await page.clock.install()
     await signedUp(page)
     await page.goto('/success')
-    await page.getByText('this page logs you in by itself').waitFor()
+    await page.getByText('this page logs you in automatically').waitFor()
     await page.clock.fastForward(181_000)
     await page.getByText('The account was not confirmed on time.').waitFor()
     const asked = site.api.callsOf('POST', /auto-sign-in$/).length

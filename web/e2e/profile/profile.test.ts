@@ -101,7 +101,7 @@ describe('the session', () => {
     await openProfile(page)
     site.api.on('POST /api/auth/sign-out', () => ({ lost: true }))
     await press(page, 'Logout')
-    const alert = page.getByRole('alertdialog', { name: /^You are still logged in in this browser/ })
+    const alert = page.getByRole('alertdialog', { name: /^You’re still logged in on this browser/ })
     await alert.waitFor()
     expect(logged.some((text) => text.includes('Could not sign out'))).toBe(true)
     expect(new URL(page.url()).pathname).toBe('/profile')
@@ -224,7 +224,7 @@ describe('the profile', () => {
     await press(page, 'Edit')
     await page.getByLabel('Email').fill('maren@example.org')
     await press(page, 'Save')
-    await page.getByText('We mailed a code to maren@example.org.').waitFor()
+    await page.getByText('We emailed a code to maren@example.org.').waitFor()
     await page.getByLabel('Code').fill('123456')
     await press(page, 'Verify')
     await page.getByText('Your email is verified.').waitFor()
@@ -236,7 +236,7 @@ describe('the profile', () => {
     const formerEmail = 'maren.holt@example.com'
     await openProfile(page, { email: 'maren@example.org', emailVerified: false, formerEmail })
     await page
-      .getByText('Until you enter its code, you log in with maren.holt@example.com, and our mails go there.')
+      .getByText('Until you enter its code, you log in with maren.holt@example.com, and we email you there.')
       .waitFor()
     await page.getByText('Not verified yet').waitFor()
     // Password managers store a password with the email that it belongs to.
@@ -286,7 +286,7 @@ describe('the profile', () => {
     await form.getByText('Could not set new password.').waitFor()
     site.api.on('POST /api/auth/change-password', () => ({ json: {} }))
     await press(page, 'Change password')
-    await form.getByText('Your password is changed.').waitFor()
+    await form.getByText('Your password has been changed.').waitFor()
     expect(bodiesOf('POST', /change-password$/).at(-1)).toEqual({
       previousPassword: goodPassword,
       proposedPassword: 'Robot-2031!',
@@ -308,7 +308,7 @@ describe('the profile', () => {
     await press(page, 'Turn on')
     await page.getByText('Your authenticator app is set up.').waitFor()
     expect(bodiesOf('POST', /totp\/verify$/)).toEqual([{ code: '123456' }])
-    await page.getByText('On, asked first').waitFor()
+    await page.getByText('On, used first').waitFor()
   })
 
   it('turns second steps on and off, and sets the preferred one', async () => {
@@ -316,7 +316,7 @@ describe('the profile', () => {
     await openProfile(page, { mfa: { enabled: ['TOTP', 'EMAIL'], preferred: 'TOTP' }, phoneNumberVerified: true })
     await press(page, 'Turn on (Text message)')
     await eventually(() => bodiesOf('POST', /mfa$/).length).toBe(1)
-    await press(page, 'Ask first (Email)')
+    await press(page, 'Use first (Email)')
     await eventually(() => bodiesOf('POST', /mfa$/).length).toBe(2)
     await press(page, 'Turn off (Authenticator app)')
     await eventually(() => bodiesOf('POST', /mfa$/)).toEqual([
@@ -335,7 +335,7 @@ describe('the profile', () => {
     await press(page, /^Remove Maren’s laptop$/)
     site.api.on('DELETE /api/profile/passkeys/:id', () => ({ json: sampleProfile({ passkeys: [] }) }))
     await press(page, 'Remove passkey')
-    await page.getByText('The passkey is removed.').waitFor()
+    await page.getByText('Passkey removed.').waitFor()
     expect(site.api.callsOf('DELETE', /^\/api\/profile\/passkeys\/key-1$/)).toHaveLength(1)
     expect(await page.getByText('Maren’s laptop').count()).toBe(0)
   })
@@ -345,16 +345,16 @@ describe('the profile', () => {
     await openProfile(page)
     expect(await section(page, 'Devices').getByText('This device').count()).toBe(1)
     await press(page, /^Trust Firefox on Linux$/)
-    await page.getByText('This device logs in without a second step.').waitFor()
+    await page.getByText('This device now skips the second step.').waitFor()
     expect(bodiesOf('POST', /devices\/device-1$/)).toEqual([{ remembered: true }])
     await press(page, /^Forget Safari on iPhone$/)
-    await page.getByText('The device is forgotten.').waitFor()
+    await page.getByText('Device forgotten.').waitFor()
     expect(site.api.callsOf('DELETE', /^\/api\/profile\/devices\/device-2$/)).toHaveLength(1)
     for (const failure of [{ lost: true }, refusal('upstream_unavailable', 'Please try again in a moment.')]) {
       site.api.on('POST /api/auth/sign-out', () => failure)
       await press(page, 'Log out everywhere')
       await press(page, 'Log out')
-      await section(page, 'Devices').getByText('You are not logged out everywhere.').waitFor()
+      await section(page, 'Devices').getByText('We couldn’t log you out everywhere.').waitFor()
       expect(new URL(page.url()).pathname).toBe('/profile')
     }
     site.api.on('POST /api/auth/sign-out', () => {
@@ -364,23 +364,23 @@ describe('the profile', () => {
     await press(page, 'Log out everywhere')
     await press(page, 'Log out')
     await page.waitForURL('**/membership/login')
-    await page.getByText('You are logged out in every browser.').waitFor()
+    await page.getByText('You’re logged out in every browser.').waitFor()
     await page.reload()
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
-    expect(await page.getByText('You are logged out in every browser.').count()).toBe(0)
+    expect(await page.getByText('You’re logged out in every browser.').count()).toBe(0)
     for (const body of bodiesOf('POST', /sign-out$/)) expect(body).toEqual({ everywhere: true })
   })
 
   it('asks to confirm the identity before a sensitive change, and continues with what was typed', async () => {
     const page = await site.open()
     await openProfile(page)
-    const stale = refusal('FreshSignInRequiredException', 'Please confirm that it is you.')
+    const stale = refusal('FreshSignInRequiredException', 'Please confirm that it’s you.')
     site.api.on('PATCH /api/profile', () => stale)
     await press(section(page, 'Your details'), 'Edit')
     await page.getByLabel('First name').fill('Zoë')
     await page.getByLabel('Email').fill('new@example.com')
     await press(page, 'Save')
-    const dialog = page.getByRole('dialog', { name: 'Please confirm that it is you' })
+    const dialog = page.getByRole('dialog', { name: 'Please confirm that it’s you' })
     await dialog.waitFor()
     await eventually(() => dialog.getByLabel('Password').evaluate((field) => field === document.activeElement)).toBe(
       true,
@@ -416,11 +416,11 @@ describe('the profile', () => {
   it('asks to confirm the identity again after it expired, and offers a passkey', async () => {
     const page = await site.open()
     await openProfile(page)
-    const stale = refusal('FreshSignInRequiredException', 'Please confirm that it is you.')
+    const stale = refusal('FreshSignInRequiredException', 'Please confirm that it’s you.')
     site.api.on('POST /api/profile/mfa', () => stale)
     site.api.on('POST /api/auth/sign-in-again', () => ({ json: { step: 'CONFIRM_SIGN_IN_WITH_TOTP_CODE' } }))
     await press(page, 'Turn on (Email)')
-    const dialog = page.getByRole('dialog', { name: 'Please confirm that it is you' })
+    const dialog = page.getByRole('dialog', { name: 'Please confirm that it’s you' })
     await press(dialog, 'Use a passkey')
     expect(bodiesOf('POST', /sign-in-again$/)).toEqual([{ preferred: 'WEB_AUTHN' }])
     const late = refusal('sign_in_step_expired', 'Your login took too long. Please start again.')
@@ -438,19 +438,19 @@ describe('the profile', () => {
     await press(page, 'Delete account')
     const dialog = page.getByRole('dialog', { name: 'Delete your account?' })
     await dialog.waitFor()
-    await press(page, 'Delete for good')
+    await press(page, 'Delete permanently')
     await dialog.getByText('Enter your password.').waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     await press(page, 'Delete account')
     site.api.on('DELETE /api/profile', () => refusal('NotAuthorizedException', 'Incorrect username or password.'))
     await dialog.getByLabel('Password').fill('Wrong-2030!')
-    await press(page, 'Delete for good')
+    await press(page, 'Delete permanently')
     await eventually(() => dialog.locator('form [tabindex="-1"]').innerText()).toBe('Incorrect username or password.')
     site.api.on('DELETE /api/profile', () => ({ json: {} }))
     await dialog.getByLabel('Password').fill(goodPassword)
-    await press(page, 'Delete for good')
-    await page.getByText('Your account is deleted.').waitFor()
+    await press(page, 'Delete permanently')
+    await page.getByText('Your account has been deleted.').waitFor()
     site.api.accounts.user = null
     await press(page, 'OK')
     await eventually(() => new URL(page.url()).pathname).toBe('/')

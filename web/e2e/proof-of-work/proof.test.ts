@@ -215,7 +215,7 @@ describe('a registration', () => {
   })
 
   it('says how to proceed when too many unpaid seats are held', async () => {
-    const words = '10 seats are held for your family already and not paid yet. Please pay for what you want to keep.'
+    const words = '10 seats are held for your family but not paid yet. Please pay for the seats you want to keep.'
     site.api.on('POST /api/registrations', () => refusal('too_many_unpaid', words))
     const page = await site.open()
     await openForm(page)

@@ -44,12 +44,10 @@ describe('the confirmation page', () => {
       const next = page.getByRole('region', { name: 'What happens next' })
       expect(await next.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
         'Sign the waiver',
-        'The kit comes',
+        'The kit arrives',
         'The first class',
       ])
-      await next
-        .getByText('We ship it to San Mateo, CA, so that it is with you before Friday, October 3, 2025.')
-        .waitFor()
+      await next.getByText('We ship it to San Mateo, CA, so that it arrives before Friday, October 3, 2025.').waitFor()
       await next.getByText('The program runs for 6 weeks.').waitFor()
       await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
       await page.waitForURL(`**/robokids/waiver?reference=${reference}`)
@@ -92,7 +90,7 @@ describe('the confirmation page', () => {
     const page = await site.open()
     await page.goto(address)
     await page.getByRole('button', { name: 'Add to calendar' }).click()
-    await page.getByRole('alert').getByText('It is in your confirmation email as well.').waitFor()
+    await page.getByRole('alert').getByText('It’s also in your confirmation email.').waitFor()
     expect(await heading(page).innerText()).toBe("You're Registered")
     await page.getByRole('heading', { name: 'The waiver is signed (done)' }).waitFor()
   })
@@ -114,12 +112,12 @@ describe('the confirmation page', () => {
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await page.clock.install()
     await page.goto(`${path}?reference=${reference}`)
-    await page.getByText(/We (cannot reach our|are waiting for|have not heard of)/).waitFor()
+    await page.getByText(/We(’re waiting for| can’t check| haven’t received)/).waitFor()
     await page.clock.runFor(50_000)
-    expect(await page.getByText('This takes longer than usual.').count()).toBe(0)
+    expect(await page.getByText('This is taking longer than usual.').count()).toBe(0)
     await page.clock.runFor(15_000)
-    const help = page.getByRole('status').filter({ hasText: 'This takes longer than usual.' })
-    await help.getByText('Please do not pay again.').waitFor()
+    const help = page.getByRole('status').filter({ hasText: 'This is taking longer than usual.' })
+    await help.getByText('Please don’t pay again.').waitFor()
     await help.getByText(reference, { exact: true }).waitFor()
     const address = `mailto:${supportEmail}?subject=${encodeURIComponent(`My payment ${reference}`)}`
     expect(await help.getByRole('link').getAttribute('href')).toBe(address)
@@ -198,7 +196,7 @@ describe('the confirmation page', () => {
 
   it.each([
     ['succeeded', '$400.00 was refunded to your card.'],
-    ['pending', '$400.00 is on its way back to your card.'],
+    ['pending', '$400.00 is being refunded to your card.'],
   ] as const)('says that the seat is gone and the money back: refund %s', async (status, text) => {
     site.api.tell(
       sampleView(
@@ -210,7 +208,7 @@ describe('the confirmation page', () => {
     await watchTexts(page)
     await page.goto(address)
     await page.getByText(text).waitFor()
-    expect(await heading(page).innerText()).toBe('We could not give you the seat')
+    expect(await heading(page).innerText()).toBe('We couldn’t give you a seat')
     await page.getByText('The last seat went to another family before your payment arrived.').waitFor()
     expect(await textsSeen(page)).not.toContain("You're Registered")
   })
@@ -230,7 +228,7 @@ describe('the confirmation page', () => {
     const page = await site.open()
     await breakStorage(page, 'blocked')
     await page.goto(address)
-    await page.getByText('You were not charged.').waitFor()
+    await page.getByText('You weren’t charged.').waitFor()
     await page.getByRole('button', { name: 'Start again with my details' }).click()
     await firstOpenDate(page)
     expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
@@ -247,7 +245,7 @@ describe('the confirmation page', () => {
     const page = await site.open()
     await page.goto(address)
     await page.getByText('$400.00 was refunded to your card.').waitFor()
-    expect(await heading(page).innerText()).toBe('This registration was cancelled')
+    expect(await heading(page).innerText()).toBe('This registration was canceled')
   })
 
   it('shows query parameters as they were typed, and saves them with a fresh time', async () => {
@@ -257,7 +255,7 @@ describe('the confirmation page', () => {
     await page.goto(`/robokids/success?${query}&zipCode=02139`)
     // Whatever the link says, it is unverified.
     expect(await heading(page).innerText()).toBe("You're Registered")
-    await page.getByText('We have not checked these details.').waitFor()
+    await page.getByText('We haven’t checked these details.').waitFor()
     expect(await detailsOf(page)).toEqual({
       Guardian: 'Maren Holt',
       Child: 'true',
@@ -316,20 +314,20 @@ describe('the confirmation page', () => {
       )
       await page.goto('/robokids/success')
       expect(await heading(page).innerText()).toBe("You're Registered")
-      await page.getByText('Its link opens your registration').waitFor()
+      await page.getByText('use the link in the email we sent you').waitFor()
       const record = JSON.parse((await page.evaluate(() => sessionStorage.getItem('roboKidsWaiverSession'))) ?? '')
       expect(record).toMatchObject({ email: known.email, startDate: '2027-01-08', zipCode: '02139' })
       expect(Math.abs(Date.now() - Date.parse(record.timestamp))).toBeLessThan(60_000)
 
       await page.getByRole('link', { name: 'Read and sign the waiver' }).click()
-      await page.getByText('please sign with the link in the email').waitFor()
+      await page.getByText('please use the link in the email').waitFor()
       await page.getByLabel('I have read the waiver and agree to it.').waitFor()
 
       await page.goto('/robokids-payment')
       expect(await detailsOf(page)).toMatchObject({ Child: 'Ivo, age 9', Email: known.email })
-      await page.getByText('If you have paid, use the link in the email that we sent you').waitFor()
+      await page.getByText('If you’ve paid, use the link in the email we sent you').waitFor()
       await page.getByText('$400.00').waitFor()
-      await page.getByRole('button', { name: 'Go on to register and pay' }).click()
+      await page.getByRole('button', { name: 'Continue to register and pay' }).click()
       await firstOpenDate(page)
       expect(await page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
     },

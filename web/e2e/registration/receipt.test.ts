@@ -87,10 +87,10 @@ describe('the receipt page', () => {
     expect(await detailsOf(page)).toMatchObject({
       'Amount paid': '$400.00',
       Seats: '1 × $400.00, a sibling joins free',
-      Disputed: '$400.00, your bank looks into it',
+      Disputed: '$400.00, your bank is reviewing it',
     })
     await page.goto(`/robokids/success?reference=${reference}`)
-    await page.getByText('$400.00 of your payment is disputed with your bank: your bank looks into it.').waitFor()
+    await page.getByText('$400.00 of your payment is disputed with your bank: your bank is reviewing it.').waitFor()
   })
 
   it('does not deduct a refunded second payment, nor a failed refund, from the amount', async () => {
@@ -112,7 +112,7 @@ describe('the receipt page', () => {
     expect(details).toMatchObject({
       'Amount paid': '$400.00',
       'Refund on its way': '$50.00',
-      'Paid beside it and returned': '$400.00',
+      'Extra payment, refunded': '$400.00',
     })
     expect(Object.keys(details)).not.toContain('Refunded')
   })
@@ -133,14 +133,14 @@ describe('the receipt page', () => {
     await page.getByRole('alert').getByText('Press “Download PDF” instead.').waitFor()
     // An older server has no such file.
     await pdf.click()
-    await page.getByText('We cannot make the PDF right now. Please try again in a moment.').waitFor()
+    await page.getByText('We can’t make the PDF right now. Please try again in a moment.').waitFor()
     known = true
     const downloading = page.waitForEvent('download')
     await pdf.click()
     const download = await downloading
     expect(download.suggestedFilename()).toBe('robo-kids-receipt-RK-000123.pdf')
     expect((await readFile(await download.path())).equals(waiverPdf)).toBe(true)
-    expect(await page.getByText('We cannot make').count()).toBe(0)
+    expect(await page.getByText('We can’t make').count()).toBe(0)
     expect(await page.evaluate(() => sessionStorage.getItem('roboKidsReceipt'))).toContain('Maren Holt')
     // An unknown or unpaid registration has no file.
     site.api.tell({ ...signed, status: 'held', checkout: signed.checkout && { ...signed.checkout, paidAt: null } })

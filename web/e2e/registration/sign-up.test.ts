@@ -155,10 +155,10 @@ describe('the sign-up form', () => {
     expect(await chosenDate(page)).toBe('')
     await submitButton(page).click()
     expect(await errorOf(page, 'Start date')).toBe('This date is full. Choose another one.')
-    await page.getByRole('button', { name: 'Take Friday, October 3, 2025' }).click()
+    await page.getByRole('button', { name: 'Choose Friday, October 3, 2025' }).click()
     expect(await chosenDate(page)).toBe('2025-10-03')
     await page.goto('/robokidspage3?startDate=2024-10-06')
-    await dateCards(page).getByText('Sunday, October 6, 2024 is not on offer.').waitFor()
+    await dateCards(page).getByText('Sunday, October 6, 2024 isn’t available.').waitFor()
   })
 
   it.each(['Asia/Tokyo', 'America/Los_Angeles', 'Europe/London'])(
@@ -370,7 +370,7 @@ describe('the sign-up form', () => {
 
     site.api.tell(sampleView({ registrationId: String(second['id']) }))
     await page.goto(`/robokids/success?reference=${String(second['id'])}`)
-    await page.getByText('We have not heard of your payment yet.').waitFor()
+    await page.getByText('We haven’t received your payment yet.').waitFor()
     expect((await sendFrom('Fresno'))['replaces']).toBeUndefined()
   })
 
@@ -416,7 +416,7 @@ describe('the sign-up form', () => {
     }
     await page.goBack()
     const card = dateCards(page).locator('label', { has: page.locator(`[value="${startDate}"]`) })
-    await card.getByText('Full, but you may hold a seat').waitFor()
+    await card.getByText('Full, but we may be holding your seat').waitFor()
     expect(await card.getByRole('radio').isChecked()).toBe(true)
     expect(await dateCards(page).getByText('Class full').count()).toBe(3)
     await page.getByLabel('City').fill('Fresno')
@@ -427,7 +427,7 @@ describe('the sign-up form', () => {
 
   it('says that a child is registered already, beside the child', async () => {
     const page = await site.open()
-    const message = 'Ivo is registered for this class and date already. The confirmation is in your email.'
+    const message = 'Ivo is already registered for this class and date. The confirmation is in your email.'
     site.api.on('POST /api/registrations', () =>
       refusal('already_registered', message, [{ path: 'childName', message }]),
     )
@@ -496,7 +496,7 @@ describe('the sign-up form', () => {
     await openForm(page, '/robokidspage4')
     await fillSignUp(page, { children: [{ name: 'Ivo', age: '8' }] })
     expect(await page.getByText('We made this class for ages 11 to 16.').innerText()).toContain(
-      'Ivo is younger and welcome all the same',
+      'Ivo is younger but still welcome',
     )
     await submitButton(page).click()
     await page.waitForURL('**/card-page')
@@ -711,7 +711,7 @@ describe('wherever money is taken', () => {
         '/terms',
         '/waiver.pdf',
       ])
-      expect(await page.getByText('A seat is held for 10 minutes.').count()).toBe(path === '/shop' ? 0 : 1)
+      expect(await page.getByText('We hold your seat for 10 minutes.').count()).toBe(path === '/shop' ? 0 : 1)
     }
     await page.goto(`/robokids-payment?reference=${registrationId}`)
     expect(heldUntil).toBe('2025-09-20T17:36:00.000Z')

@@ -152,11 +152,11 @@ describe('the waiver page', () => {
   })
 
   it('shows a waiver that was signed before as done', async () => {
-    site.api.on('POST /api/waivers', () => refusal('waiver_already_signed', 'This waiver is signed already.'))
+    site.api.on('POST /api/waivers', () => refusal('waiver_already_signed', 'This waiver is already signed.'))
     const page = await openWaiver(JSON.stringify(record))
     await agree(page).check()
     await submit(page).click()
-    await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
+    await page.getByRole('heading', { name: 'This waiver is already signed' }).waitFor()
     expect(await saved(page)).toEqual([null, null])
   })
 
@@ -210,9 +210,9 @@ describe('the waiver page', () => {
   })
 
   it.each([
-    ['cancelled', 'This registration was cancelled', '$400.00 was refunded to your card.'],
-    ['rejected', 'We could not give you the seat', '$400.00 was refunded to your card.'],
-    ['expired', 'This registration has expired', 'You were not charged.'],
+    ['cancelled', 'This registration was canceled', '$400.00 was refunded to your card.'],
+    ['rejected', 'We couldn’t give you a seat', '$400.00 was refunded to your card.'],
+    ['expired', 'This registration has expired', 'You weren’t charged.'],
   ] as const)(
     'has nothing to sign for a registration that is %s, and says how it ended',
     async (status, title, text) => {
@@ -226,7 +226,7 @@ describe('the waiver page', () => {
       await page.getByRole('heading', { name: title }).waitFor()
       await page.getByText(text).waitFor()
       expect(await submit(page).count()).toBe(0)
-      expect(await page.getByText('once the payment has arrived').count()).toBe(0)
+      expect(await page.getByText('once we receive the payment').count()).toBe(0)
       expect(await page.locator('[aria-current=step]').innerText()).toMatch(/Pay$/)
     },
   )
@@ -237,7 +237,7 @@ describe('the waiver page', () => {
     )
     const page = await site.open()
     await page.goto(`/waiver?reference=${reference}`)
-    await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
+    await page.getByRole('heading', { name: 'This waiver is already signed' }).waitFor()
     expect(await submit(page).count()).toBe(0)
   })
 })
@@ -253,7 +253,7 @@ describe('the waiver of a member', () => {
     await page.getByText("Child's first name is required.").waitFor()
     // The signed waiver is mailed to the membership's own address.
     expect(await field(page, 'Email').count()).toBe(0)
-    await page.getByText('The signed waiver is emailed to the address of your membership.').waitFor()
+    await page.getByText('We email the signed waiver to the address of your membership.').waitFor()
     expect(await field(page, 'Your full name').evaluate((input) => input === document.activeElement)).toBe(true)
     await field(page, 'Your full name').fill('Zoë Holt')
     await field(page, "Child's first name").fill('Ivo')
@@ -291,7 +291,7 @@ describe('the waiver of a member', () => {
     site.api.on('GET /api/member-seats/:reference', () => ({ json: seat }))
     const page = await site.open({ viewport: { width: 390, height: 800 } })
     await page.goto(`/waiver?membership=${reference}`)
-    await page.getByText('Was it not you who signed? Please log in').waitFor()
+    await page.getByText('If you didn’t sign it, please log in').waitFor()
     expect(await page.getByRole('button', { name: 'Sign it again' }).count()).toBe(0)
 
     const signed = { waiverId, guardianName: 'Mallory Fox', childNames: ['Nobody'] }
@@ -332,7 +332,7 @@ describe('the waiver of a member', () => {
       json: { ...seat, waiverSignedAt: '2026-11-28T18:00:00.000Z' },
     }))
     await page.reload()
-    await page.getByRole('heading', { name: 'This waiver is signed already' }).waitFor()
+    await page.getByRole('heading', { name: 'This waiver is already signed' }).waitFor()
     site.api.on('GET /api/member-seats/:reference', () => ({
       json: { ...seat, status: 'released', waiverSignedAt: null },
     }))

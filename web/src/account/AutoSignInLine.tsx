@@ -10,12 +10,12 @@ export function AutoSignInLine({ autoSignIn }: { autoSignIn: AutoSignIn }) {
     case 'waiting':
       return (
         <Notice>
-          <p>As soon as your account is confirmed, in another tab too, this page logs you in by itself.</p>
+          <p>Once your account is confirmed, even in another tab, this page logs you in automatically.</p>
         </Notice>
       )
     case 'signed in':
       return (
-        <Notice kind="success" title="Your account is confirmed, and you are logged in." live>
+        <Notice kind="success" title="Your account is confirmed, and you’re logged in." live>
           <Link to="/profile">Go to your profile</Link>
         </Notice>
       )
@@ -23,7 +23,7 @@ export function AutoSignInLine({ autoSignIn }: { autoSignIn: AutoSignIn }) {
       return (
         <Notice title="Your account is confirmed." live>
           <p>
-            Your login has one more step. <Link to="/membership/login">Log in</Link> to go on.
+            Your login has one more step. <Link to="/membership/login">Log in</Link> to continue.
           </p>
         </Notice>
       )

@@ -35,8 +35,8 @@ export function Confirm() {
       title="Confirm Your Email"
       lead={
         pending?.codeSentTo
-          ? `We mailed a code to ${pending.codeSentTo}. Type it here, and your account is ready.`
-          : 'We mailed you a code when you signed up. Type it here, and your account is ready.'
+          ? `We emailed a code to ${pending.codeSentTo}. Enter it here and your account is ready.`
+          : 'We emailed you a code when you signed up. Enter it here and your account is ready.'
       }
     >
       <ConfirmForm
@@ -59,7 +59,7 @@ function Confirmed({ signedIn }: { signedIn: boolean }) {
       <MessageLine message={confirmed} />
       {signedIn ? (
         <>
-          <p>We have logged you in already: there is nothing more to type.</p>
+          <p>You’re already logged in. There’s nothing left to do here.</p>
           <Row>
             <ButtonLink to="/profile">Go to your profile</ButtonLink>
             <ButtonLink to="/" variant="secondary">

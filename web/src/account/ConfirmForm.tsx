@@ -13,9 +13,9 @@ import { CodeField } from './CodeField.tsx'
 import { EmailField } from './EmailField.tsx'
 import { refetchSession } from './session.ts'
 
-/** `We mailed a code to m***@e***.` */
+/** `We emailed a code to m***@e***.` */
 export const sentText = ({ medium, destination }: CodeDelivery, what = 'a code') =>
-  `We ${medium === 'SMS' ? 'texted' : 'mailed'} ${what} to ${destination}.`
+  `We ${medium === 'SMS' ? 'texted' : 'emailed'} ${what} to ${destination}.`
 
 interface ConfirmFormProps {
   email: string
@@ -76,7 +76,7 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
       <CodeField
         {...form.field('code')}
         label="Confirmation code"
-        hint="It is in the email that we sent you. Look into the spam folder too."
+        hint="It’s in the email we sent you. Check your spam folder too."
       />
       {asksPassword && (
         <>
@@ -101,8 +101,8 @@ export function ConfirmForm({ email: known, onConfirmed, onForgot }: ConfirmForm
       {asksPassword && (
         <>
           <p>
-            Did you not sign up yourself? Then somebody else typed your address: choose a new password, and nobody else
-            can use the account. The same helps if you have forgotten yours.
+            Didn’t sign up yourself? Then someone else entered your address. Choose a new password and no one else can
+            use the account. Do the same if you forgot yours.
           </p>
           <Button variant="secondary" disabled={form.pending} onClick={() => onForgot(email.trim())}>
             Choose a new password

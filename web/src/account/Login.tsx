@@ -42,7 +42,7 @@ declare module '@tanstack/react-router' {
 /** Confirms it to a user who comes from the profile page. */
 function signedOutEverywhere(): Message | null {
   const state = window.history.state as { signedOutEverywhere?: boolean } | null
-  return state?.signedOutEverywhere ? { kind: 'success', text: 'You are logged out in every browser.' } : null
+  return state?.signedOutEverywhere ? { kind: 'success', text: 'You’re logged out in every browser.' } : null
 }
 
 const forgotten = () => (window.history.state as { forgotten?: string } | null)?.forgotten
@@ -101,7 +101,7 @@ export function Login() {
       <AccountPage
         step="forgot"
         title="Forgot your password"
-        lead="We send a code to the email that you signed up with. With it you choose a new password."
+        lead="We’ll send a code to the email you signed up with. Use it to choose a new password."
       >
         <ForgotPasswordForm email={email} onSent={reset} />
         {back}
@@ -146,7 +146,7 @@ export function Login() {
   }
   if (user) return <SignedIn email={user.email} refusal={signIn.ended} />
   return (
-    <AccountPage step="start" title="Log in" lead="Welcome back. Your membership and your details are inside.">
+    <AccountPage step="start" title="Log in" lead="Welcome back. Log in to see your membership and details.">
       <SignInForm
         signIn={signIn}
         email={email}
@@ -222,7 +222,7 @@ function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps)
         </Button>
       </Stack>
       <Aside>
-        No account yet? <Link to="/membership">See the membership</Link>. Have a code from us?{' '}
+        No account yet? <Link to="/membership">See membership plans</Link>. Have a code from us?{' '}
         <Link to="/confirm">Confirm your email</Link>.
       </Aside>
     </>

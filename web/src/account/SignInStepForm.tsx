@@ -62,7 +62,7 @@ export function stepTitle({ step }: SignInStep): string {
     case 'CONFIRM_SIGN_UP':
       return 'Confirm Your Email'
     case 'RESET_PASSWORD':
-      return 'Your password has to be reset'
+      return 'Please reset your password'
     case 'CONFIRM_SIGN_IN_WITH_NEW_PASSWORD_REQUIRED':
       return 'Choose a new password'
     case 'CONFIRM_SIGN_IN_WITH_TOTP_CODE':
@@ -74,7 +74,7 @@ export function stepTitle({ step }: SignInStep): string {
     case 'CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE':
       return 'One more question'
     case 'CONTINUE_SIGN_IN_WITH_MFA_SELECTION':
-      return 'How do you want to confirm that it is you?'
+      return 'How do you want to confirm it’s you?'
     case 'CONTINUE_SIGN_IN_WITH_MFA_SETUP_SELECTION':
       return 'Choose your second step'
     case 'CONTINUE_SIGN_IN_WITH_TOTP_SETUP':
@@ -117,14 +117,14 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
     case 'CONFIRM_SIGN_UP':
       return (
         <>
-          <p>Your email address is not confirmed yet. Enter the code that we mailed you when you signed up.</p>
+          <p>Your email address isn’t confirmed yet. Enter the code we emailed you when you signed up.</p>
           <ConfirmForm email={email} onConfirmed={onConfirmed} onForgot={onForgot} />
         </>
       )
     case 'RESET_PASSWORD':
       return (
         <>
-          <p>Choose a new password before you go on. We mail you a code first, so that nobody else can.</p>
+          <p>Choose a new password to continue. We’ll email you a code first, so no one else can.</p>
           <ForgotPasswordForm email={email} onSent={onReset} />
         </>
       )
@@ -136,7 +136,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
           signIn={signIn}
           second
           others={step.others}
-          lead="Open your authenticator app and type the six digits that it shows."
+          lead="Open your authenticator app and enter the six digits it shows."
         />
       )
     case 'CONFIRM_SIGN_IN_WITH_SMS_CODE':
@@ -156,7 +156,7 @@ export function SignInStepForm({ signIn, step, email, onConfirmed, onReset, onNe
           sent
           second={signIn.isSecondStep}
           others={step.others}
-          lead={`We mailed a code to ${step.delivery.destination}.`}
+          lead={`We emailed a code to ${step.delivery.destination}.`}
         />
       )
     case 'CONFIRM_SIGN_IN_WITH_CUSTOM_CHALLENGE':
@@ -188,7 +188,7 @@ function Unknown({ name }: { name: string }) {
   return (
     <>
       <MessageLine message={{ kind: 'error', text: name ? `Next step: ${name}` : 'Unknown challenge' }} />
-      <p>This page does not know how to do this step. Please load the page again, or try another way.</p>
+      <p>This page can’t show this step. Please reload it, or try another way.</p>
     </>
   )
 }
@@ -237,7 +237,7 @@ function CodeStep({ signIn, lead, label, sent = false, second = false, others = 
         <CodeField {...form.field('answer')} {...(label ? { label } : {})} />
         {second && (
           <Checkbox
-            label="Trust this browser: skip this step here from now on"
+            label="Trust this browser and skip this step from now on"
             checked={trust}
             onChange={(event) => setTrust(event.target.checked)}
           />
@@ -265,10 +265,10 @@ function CodeStep({ signIn, lead, label, sent = false, second = false, others = 
       <Aside>
         <span>
           {sent
-            ? 'Does nothing arrive? Look into the spam folder, and wait a minute.'
-            : 'Is a right code refused? Let the phone set its clock by itself.'}
+            ? 'No code yet? Wait a minute, and check your spam folder.'
+            : 'Code not accepted? Set your phone’s clock to automatic.'}
         </span>{' '}
-        If you cannot get a code any more, <Link to="/contact">write to us</Link>.
+        If you can’t get a code anymore, <Link to="/contact">write to us</Link>.
       </Aside>
     </>
   )
@@ -310,7 +310,7 @@ function Choice<Kind extends string>({
   return (
     <>
       <MessageLine message={state.message} />
-      {choices.length === 0 && <p>There is no way to go on with this account here. Please write to us.</p>}
+      {choices.length === 0 && <p>You can’t continue with this account here. Please write to us.</p>}
       <Stack>
         {choices.map((choice) => (
           <Button
@@ -340,7 +340,7 @@ function EmailSetUp({ signIn, email: known }: { signIn: SignIn; email: string })
       <Field
         {...form.field('answer')}
         label="Email"
-        hint="We mail you a code now, and one at each login."
+        hint="We’ll email you a code now and each time you log in."
         type="email"
         inputMode="email"
         autoComplete="email"
@@ -392,13 +392,11 @@ function Passkey({ signIn, options }: { signIn: SignIn; options: Record<string, 
       message={state.message}
       onSubmit={() => state.submit(async () => signIn.answer({ answer: await provePasskey(options), once: true }))}
     >
-      <p>Your device asks for your fingerprint, your face or its PIN.</p>
+      <p>Your device will ask for your fingerprint, face or PIN.</p>
       <Button type="submit" wide pending={state.pending}>
         Use my passkey
       </Button>
-      {state.message && repeat && (
-        <Aside>The request to your device holds for a short time only. If it does not work, start again.</Aside>
-      )}
+      {state.message && repeat && <Aside>Your device waits only a short time. If it doesn’t work, start again.</Aside>}
       <OtherWays signIn={signIn} state={state} />
     </Form>
   )

@@ -38,10 +38,10 @@ export function TotpSetUp({ secret, uri }: TotpSetUpProps) {
           </svg>
         )}
         {code.isPending && <Skeleton height="100%" />}
-        {code.isError && <p className={styles.missing}>The picture could not be loaded. Please type the key.</p>}
+        {code.isError && <p className={styles.missing}>The QR code didn’t load. Please type in the key.</p>}
       </div>
       <div className={styles.words}>
-        <p>Scan this with your authenticator app, or type the key into it:</p>
+        <p>Scan this with your authenticator app, or type in the key:</p>
         <code className={styles.secret}>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
         <a href={uri}>Open it in an app on this device</a>
       </div>

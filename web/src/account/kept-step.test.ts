@@ -27,9 +27,9 @@ describe('a step of a sign-in that is kept', () => {
   })
 
   it('is there for an hour where a code for a new password is on its way', () => {
-    keepStep({ email: 'maren.holt@example.com', sent: 'We mailed a code to m***@e***.' })
+    keepStep({ email: 'maren.holt@example.com', sent: 'We emailed a code to m***@e***.' })
     vi.advanceTimersByTime(3_599_000)
-    expect(readKeptStep()).toMatchObject({ email: 'maren.holt@example.com', sent: 'We mailed a code to m***@e***.' })
+    expect(readKeptStep()).toMatchObject({ email: 'maren.holt@example.com', sent: 'We emailed a code to m***@e***.' })
     vi.advanceTimersByTime(2_000)
     expect(readKeptStep()).toEqual(nowhere)
   })

@@ -1,6 +1,6 @@
 /** Why an authenticator failed. */
 const failures: Record<string, string> = {
-  NotAllowedError: 'The passkey request was cancelled, or took too long.',
+  NotAllowedError: 'The passkey request was canceled or took too long.',
   AbortError: 'The passkey request was aborted.',
   SecurityError: 'This passkey belongs to another site: the relying party does not match this address.',
   InvalidStateError: 'This device already has a passkey for your account.',

@@ -25,7 +25,7 @@ export async function signOut(
   } catch (error) {
     // oxlint-disable-next-line no-console -- as specified
     console.error('Could not sign out', error)
-    throw new Error('You are still logged in in this browser.', { cause: error })
+    throw new Error('You’re still logged in on this browser.', { cause: error })
   }
   try {
     await leave?.()

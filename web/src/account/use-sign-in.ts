@@ -10,7 +10,7 @@ import { forgetStep, keepStep, readKeptStep } from './kept-step.ts'
 import { refetchSession } from './session.ts'
 
 const noCookies =
-  'Your browser keeps no cookies of this site, so that you cannot stay logged in. Please allow cookies, and log in again.'
+  'Your browser blocks this site’s cookies, so you can’t stay logged in. Please allow cookies and log in again.'
 
 export type FirstFactor = (typeof firstFactors)[number]
 

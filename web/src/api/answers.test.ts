@@ -260,7 +260,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     file: 'membership-checkout-answer',
     schema: membershipCheckoutResponseSchema,
     answer: register.membershipCheckoutAnswer,
-    sample: { url: 'https://pay.example.com/1', message: 'You are a member already.' },
+    sample: { url: 'https://pay.example.com/1', message: 'You’re already a member.' },
   },
   {
     file: 'membership',

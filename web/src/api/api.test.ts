@@ -107,7 +107,7 @@ describe('the account that a change is made for', () => {
 })
 
 describe('a call that needs a fresh sign-in', () => {
-  const stale = { code: 'FreshSignInRequiredException', message: 'Please confirm that it is you.', requestId: 'r1' }
+  const stale = { code: 'FreshSignInRequiredException', message: 'Please confirm that it’s you.', requestId: 'r1' }
   afterEach(() => whenFreshSignInIsRequired(null))
 
   it('is made again, as it was, once its person has shown that it is they', async () => {

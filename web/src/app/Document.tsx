@@ -80,8 +80,8 @@ export function Document({ application, siteUrl, files }: DocumentProps) {
       </head>
       <body>
         <div id="not-whole" role="alert" hidden>
-          <p>This page could not be loaded whole: some of it may not work.</p>
-          <button type="button">Load it again</button>
+          <p>Part of this page didn’t load and may not work.</p>
+          <button type="button">Reload</button>
         </div>
         <BrandSign />
         <div id="root" dangerouslySetInnerHTML={{ __html: applicationMarkers.join(application) }} />

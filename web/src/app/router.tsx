@@ -182,7 +182,7 @@ const routeTree = root.addChildren([
   page('/shop/robot-spider', 'Robot Spider', product(robotSpider), prefetchShop),
   page('/shop/teddy-bear', 'AI Teddy Bear Companion', product(teddyBear), prefetchShop),
   page('/shop/success', 'Your order', order),
-  page('/shop/notice', 'News from the shop', notice),
+  page('/shop/notice', 'Shop alert', notice),
   page('/robokidslanding', 'Live robotics classes', landing, prefetchClasses),
   page('/levels', 'Compare levels', levels, prefetchClasses),
   page('/robokids', 'Level 1 Foundations', signUp('basic'), prefetchClasses),

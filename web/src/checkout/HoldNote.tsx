@@ -5,7 +5,7 @@ import styles from '../forms/Form.module.css'
 export function HoldNote() {
   return (
     <p className={styles.aside}>
-      {`A seat is held for ${unopenedHoldMinutes} minutes. Once the card page is open, it is held for as long as you can pay there: ${paymentPageMinutes} minutes.`}
+      {`We hold your seat for ${unopenedHoldMinutes} minutes. Once the card page opens, you have ${paymentPageMinutes} minutes to pay.`}
     </p>
   )
 }

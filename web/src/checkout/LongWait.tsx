@@ -20,10 +20,10 @@ export function LongWait({ reference }: { reference: string }) {
   if (!isLong) return null
   const subject = encodeURIComponent(`My payment ${reference}`)
   return (
-    <Notice title="This takes longer than usual." live>
+    <Notice title="This is taking longer than usual." live>
       <p>
-        Please do not pay again. If nothing has changed here in ten minutes, write to us with the reference below. We
-        will look for your payment and write back.
+        Please don’t pay again. If nothing changes here in ten minutes, write to us with the reference below. We’ll find
+        your payment and reply.
       </p>
       <p className={styles.ways}>
         {supportEmail !== '' && <a href={`mailto:${supportEmail}?subject=${subject}`}>{supportEmail}</a>}

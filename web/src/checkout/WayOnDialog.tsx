@@ -27,30 +27,30 @@ interface WayOnDialogProps {
 
 const registered = {
   page: '/robokids/success',
-  title: 'You are registered already',
+  title: 'You’re already registered',
   link: 'See your registration',
 } as const
 
 const places = {
   form: {
     ...registered,
-    aside: 'To register another child, or for another class, change the form and send it again.',
+    aside: 'To register another child or choose another class, change the form and submit it again.',
     back: 'Back to the form',
   },
-  payment: { ...registered, aside: 'This one needs no payment any more.', back: 'Not now' },
+  payment: { ...registered, aside: 'You don’t need to pay for this one.', back: 'Not now' },
   cart: {
     page: '/shop/success',
-    title: 'You have ordered this already',
+    title: 'You already ordered this',
     link: 'See your order',
-    aside: 'Your cart is emptied then. Keep it if you want what is in it as well: it becomes an order of its own.',
+    aside: 'Seeing your order empties your cart. If you want to order these items again, keep the cart.',
     back: 'Back to your cart',
   },
   profile: {
     page: '/profile',
-    title: 'This is paid already',
+    title: 'This is already paid',
     link: 'See your profile',
     aside: '',
-    back: 'Leave it as it is',
+    back: 'Keep it as is',
   },
 } as const
 
@@ -118,10 +118,10 @@ function NewOffer({
         ))}
       </table>
       {children}
-      <p className={styles.aside}>Nothing was charged, and nothing that you typed is lost.</p>
+      <p className={styles.aside}>You weren’t charged, and nothing you typed is lost.</p>
       <Row>
         <Button onClick={() => onAgree?.(terms)}>
-          {dueNow > 0 ? `Agree to ${formatMoney({ amount: dueNow, currency })} and go on` : 'Agree and go on'}
+          {dueNow > 0 ? `Agree to ${formatMoney({ amount: dueNow, currency })} and continue` : 'Agree and continue'}
         </Button>
         <Button variant="secondary" onClick={onClose}>
           {places[from].back}
@@ -142,7 +142,7 @@ function PaidBefore({
   return (
     <Dialog open role="alertdialog" title={title} onClose={onClose}>
       {message && <p>{message}</p>}
-      <p>It is paid, or being paid. Nothing was charged for this one.</p>
+      <p>It’s paid, or the payment is being processed. You weren’t charged this time.</p>
       {aside && <p className={styles.aside}>{aside}</p>}
       <Row>
         <ButtonLink to={page} search={{ reference }} {...(onLeave ? { onClick: onLeave } : {})}>
@@ -159,10 +159,10 @@ function PaidBefore({
 function Confirm({ url, onClose }: Pick<WayOnDialogProps, 'onClose'> & { url: string }) {
   const { leaving, leaveFor } = useExternalRedirect()
   return (
-    <Dialog open role="alertdialog" title="Your bank asks you to confirm" onClose={onClose}>
+    <Dialog open role="alertdialog" title="Your bank needs you to confirm" onClose={onClose}>
       <p>
-        Your bank wants to know that it is you who pays. You confirm on our payment provider’s page, perhaps with your
-        banking app. Your plan changes once that is done; until then it stays as it is, and nothing is charged.
+        Your bank wants to be sure it’s you. Confirm on our payment provider’s page, perhaps with your banking app. Your
+        plan doesn’t change and you aren’t charged until you do.
       </p>
       <Row>
         <Button onClick={() => leaveFor(url)} pending={leaving}>

@@ -15,7 +15,7 @@ describe('what was agreed to beside what is offered now', () => {
         now: 'Level 1 Foundations: 2 seats at $400.00',
       },
       { name: 'When', before: 'Friday, January 8, 2027', now: 'Friday, January 8, 2027' },
-      { name: 'To pay now', before: '$400.00', now: '$800.00' },
+      { name: 'Due now', before: '$400.00', now: '$800.00' },
     ])
   })
 
@@ -24,7 +24,7 @@ describe('what was agreed to beside what is offered now', () => {
     const lines = [spider, { sku: 'product:bolt', quantity: 1, unitAmount: 500 }]
     expect(compareTerms(undefined, orderTerms(lines))).toEqual([
       { name: 'What', before: '', now: 'Robot Spider: 2 × $300.00\nproduct:bolt: 1 × $5.00' },
-      { name: 'To pay now', before: '', now: '$605.00' },
+      { name: 'Due now', before: '', now: '$605.00' },
     ])
   })
 
@@ -43,9 +43,9 @@ describe('what was agreed to beside what is offered now', () => {
       renewal: { plan: 'yearly', amount: 6_000, on: '2027-01-31' },
     })
     expect(compareTerms(terms, terms).map(({ name, now }) => [name, now])).toEqual([
-      ['What', 'Membership, paid by the year'],
-      ['Taken off for unused time', '$3.49'],
-      ['To pay now', 'Nothing'],
+      ['What', 'Membership, paid yearly'],
+      ['Credit for unused time', '$3.49'],
+      ['Due now', 'Nothing'],
       ['Then', '$60.00 a year, from Sunday, January 31, 2027'],
     ])
   })

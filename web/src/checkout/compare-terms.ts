@@ -10,8 +10,8 @@ const usd = (amount: number) => formatMoney({ amount, currency: 'usd' })
 const names: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(openingLevels).map(([classType, { title }]) => [`class:${classType}`, title])),
   ...Object.fromEntries(Object.entries(openingProducts).map(([sku, { name }]) => [sku, name])),
-  'membership:monthly': 'Membership, paid by the month',
-  'membership:yearly': 'Membership, paid by the year',
+  'membership:monthly': 'Membership, paid monthly',
+  'membership:yearly': 'Membership, paid yearly',
 }
 
 function whatOf({ kind, lines }: AgreementTerms): string {
@@ -43,8 +43,8 @@ export function compareTerms(before: AgreementTerms | undefined, now: AgreementT
   const lines: [name: string, of: (terms: AgreementTerms) => string][] = [
     ['What', whatOf],
     ['When', ({ date }) => (date === null ? '' : formatClassDate(date))],
-    ['Taken off for unused time', ({ credit }) => (credit > 0 ? usd(credit) : '')],
-    ['To pay now', ({ dueNow }) => (dueNow > 0 ? usd(dueNow) : 'Nothing')],
+    ['Credit for unused time', ({ credit }) => (credit > 0 ? usd(credit) : '')],
+    ['Due now', ({ dueNow }) => (dueNow > 0 ? usd(dueNow) : 'Nothing')],
     ['Then', thenOf],
   ]
   return lines
@@ -58,7 +58,7 @@ export function changeOf(
   now: AgreementTerms,
 ): { title: string; amounts?: { before: string; now: string } } {
   const price = 'The price changed while you were here'
-  if (!before) return { title: 'Please look at the price once more' }
+  if (!before) return { title: 'Please check the price again' }
   if (before.dueNow !== now.dueNow)
     return { title: price, amounts: { before: usd(before.dueNow), now: usd(now.dueNow) } }
   if (before.renewal?.amount !== now.renewal?.amount)

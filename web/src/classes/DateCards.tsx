@@ -89,7 +89,7 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
           </span>
           <span className={styles.left}>
             {option.seatsLeft === 0 && option.held ? (
-              <span className={styles.soft}>Full, but you may hold a seat</span>
+              <span className={styles.soft}>Full, but we may be holding your seat</span>
             ) : (
               <SeatsLeft of={option.seatsLeft} />
             )}
@@ -99,10 +99,10 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
       ))}
       {(next || gone || (wanted && !isOpen(wanted))) && (
         <output className={styles.next}>
-          <span>{`${formatClassDate(value)} ${gone ? 'is not on offer' : 'is full'}.`}</span>{' '}
+          <span>{`${formatClassDate(value)} ${gone ? 'isn’t available' : 'is full'}.`}</span>{' '}
           {next && (
             <button type="button" onClick={() => onChoose(next.date)}>
-              {`Take ${formatClassDate(next.date)}`}
+              {`Choose ${formatClassDate(next.date)}`}
             </button>
           )}
         </output>

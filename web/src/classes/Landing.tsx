@@ -47,13 +47,13 @@ export function Landing() {
         <div className={styles.levelsHead}>
           <h2 id="levels-heading">Four levels</h2>
           <p className={styles.soft}>
-            Made for ages 7 to 16. Children from 5 may join: the ages are a recommendation.{' '}
+            Made for ages 7 to 16. Children 5 and up can join: ages are recommendations.{' '}
             <Link to="/levels">Compare levels</Link> to find the one that fits.
           </p>
         </div>
         {failed ? (
           <Notice kind="error" title="We could not load the dates and prices." live>
-            <p>Our server did not answer. Nothing is wrong on your side.</p>
+            <p>Our server didn’t respond. Nothing is wrong on your end.</p>
             <Button
               variant="secondary"
               onClick={() => void classes.refetch()}
@@ -77,7 +77,7 @@ export function Landing() {
           ))}
         </div>
         <p className={styles.moreDates}>
-          No date that suits you? <Link to="/contact">More dates available</Link>: write to us, and we find one
+          No date that works for you? <Link to="/contact">More dates available</Link>: write to us and we’ll find one
           together.
         </p>
       </section>
@@ -172,7 +172,7 @@ function Promotion({ classes }: { classes: ClassesView | undefined }) {
       )}
       {classes && !promotion && (
         <p>
-          <strong>One price, everything in it:</strong> the live sessions, the kit, and its way to your home.
+          <strong>One price, everything included:</strong> the live sessions, the kit and shipping.
         </p>
       )}
       {classes && promotion && (

@@ -64,7 +64,7 @@ export function LevelCard({ classType, level, failed }: LevelCardProps) {
         </div>
         <div className={styles.action}>
           <ButtonLink to={path} wide variant={open ? 'primary' : 'secondary'}>
-            {open ? `Register for ${shortName}` : `Look at ${shortName}`}
+            {open ? `Register for ${shortName}` : `View ${shortName}`}
           </ButtonLink>
         </div>
         <p className={styles.description}>{description}</p>
@@ -85,7 +85,7 @@ function Dates({ sessions, path }: { sessions: Level['sessions']; path: string }
   if (!first) {
     return (
       <p className={styles.none}>
-        New dates are on their way. <Link to="/contact">Ask us</Link> to tell you first.
+        New dates are coming. <Link to="/contact">Ask us</Link> to let you know first.
       </p>
     )
   }

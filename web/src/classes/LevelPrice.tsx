@@ -8,7 +8,7 @@ import { classesQuery } from './classes-query.ts'
 function LevelPrice({ of }: { of: Priced }) {
   const { data, isError } = useQuery(classesQuery)
   const level = data?.levels.find(({ classType }) => classType === of)
-  return <span>{level ? formatMoney(level.price, true) : isError ? 'On its page' : <Skeleton width="4ch" />}</span>
+  return <span>{level ? formatMoney(level.price, true) : isError ? 'See its page' : <Skeleton width="4ch" />}</span>
 }
 
 export const showLevelPrice = (of: Priced) => <LevelPrice of={of} />

@@ -38,7 +38,7 @@ export function Levels() {
           </p>
           <h1>Which level fits your child?</h1>
           <p className={styles.lead}>
-            Begin where your child is. Ages are a recommendation; what your child has built before counts more.
+            Start where your child is. Ages are recommendations; what your child has built before matters more.
           </p>
         </div>
       </div>
@@ -72,7 +72,7 @@ export function Levels() {
                 <Cell name="Length">{programLength}</Cell>
                 <Cell name="Price">
                   <strong className={styles.price}>
-                    {price ? formatMoney(price, true) : classes.isError ? 'On its page' : <Skeleton width="4ch" />}
+                    {price ? formatMoney(price, true) : classes.isError ? 'See its page' : <Skeleton width="4ch" />}
                   </strong>
                 </Cell>
                 <Cell name="What your child builds">{built}</Cell>
@@ -83,8 +83,8 @@ export function Levels() {
           </tbody>
         </table>
         <p className={styles.soft}>
-          The price has it all: the live sessions, the kit and its way to your home.{' '}
-          <Link to="/robokidslanding">See dates and free seats</Link>, or read the <Link to="/faq">FAQ</Link>.
+          The price includes the live sessions, the kit and shipping.{' '}
+          <Link to="/robokidslanding">See dates and open seats</Link>, or read the <Link to="/faq">FAQ</Link>.
         </p>
       </section>
     </>
@@ -100,7 +100,7 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
     <div className={styles.chooser}>
       <div className={styles.questions}>
         <noscript>
-          <p>This needs JavaScript. The levels are compared below all the same.</p>
+          <p>This needs JavaScript. You can still compare the levels below.</p>
         </noscript>
         <label className={styles.question}>
           <span className={styles.name}>Your child’s age</span>
@@ -136,7 +136,7 @@ function Chooser({ of }: { of: Parameters<typeof suggestLevel>[0] }) {
         </label>
       </div>
       <output className={styles.answer} data-accent={found && levels[found.classType].accent}>
-        {found ? <Suggestion key={found.classType} {...found} /> : <p>Answer both, and we suggest a level.</p>}
+        {found ? <Suggestion key={found.classType} {...found} /> : <p>Answer both and we’ll suggest a level.</p>}
       </output>
     </div>
   )
@@ -162,10 +162,10 @@ function Suggestion({ classType, outside }: { classType: LevelClassType; outside
         <p>{levels[classType].promise}</p>
         {outside && (
           <p className={styles.soft}>
-            {`It is made for ages ${recommendedAges.from} to ${recommendedAges.to}. Your child may join all the same: the ages are a recommendation.`}
+            {`It’s made for ages ${recommendedAges.from} to ${recommendedAges.to}. Your child can still join: ages are recommendations.`}
           </p>
         )}
-        <ButtonLink to={levels[classType].path}>{`Look at ${title.split(' ').slice(0, 2).join(' ')}`}</ButtonLink>
+        <ButtonLink to={levels[classType].path}>{`View ${title.split(' ').slice(0, 2).join(' ')}`}</ButtonLink>
       </div>
     </>
   )

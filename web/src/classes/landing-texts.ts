@@ -14,7 +14,7 @@ export const testimonials: Testimonial[] = [
     location: 'San Mateo, California',
     image: 'mother',
     quote:
-      'I expected another hour in front of a screen. Instead the screen was forgotten, and the two of us crawled after a rover under the kitchen table.',
+      'I expected another hour in front of a screen. Instead, we forgot the screen, and the two of us crawled after a rover under the kitchen table.',
   },
   {
     name: 'Father of a Level 2 student, 11',
@@ -28,7 +28,7 @@ export const testimonials: Testimonial[] = [
     location: 'Columbus, Ohio',
     image: 'grandmother',
     quote:
-      'Six children in the group, so there was always time for her question. At the end her robot walked through our living room alone, and stopped for the cat.',
+      'Six children in the group, so there was always time for her questions. In the end her robot walked across our living room on its own and stopped for the cat.',
   },
 ]
 
@@ -39,14 +39,14 @@ export const reasons = [
   },
   {
     title: 'Small groups of 5 to 10',
-    text: 'Enough children for good company, few enough that nobody waits long for help.',
+    text: 'Enough children for good company, few enough that no one waits long for help.',
   },
   {
     title: 'The kit comes to your home',
-    text: 'Shipped across the U.S. before the program starts, with every part that the build needs.',
+    text: 'Shipped across the U.S. before the program starts, with every part the build needs.',
   },
   {
-    title: 'A way that goes on',
-    text: 'Four levels, from the first circuit to an invention of one’s own. Begin where your child is.',
+    title: 'A path that keeps going',
+    text: 'Four levels, from a first circuit to an invention of your child’s own. Start where your child is.',
   },
 ] as const

@@ -15,7 +15,7 @@ export const levelFacts: Record<LevelClassType, LevelFacts> = {
   basic: { built: 'A rover that drives', before: 'None', needs: 0 },
   intermediate: {
     built: 'A robot arm that senses and grips',
-    before: 'Helps: a first circuit or a small program',
+    before: 'Helpful: a first circuit or a small program',
     needs: 1,
   },
   advanced: {

@@ -17,12 +17,12 @@ const anyLevelFaq: SignUpContent['faq'] = [
   },
   {
     question: 'How big are the groups?',
-    answer: 'Small: 5 to 10 students and a live coach, so that every child is seen and helped while building.',
+    answer: 'Small: 5 to 10 students and a live coach, so every child gets seen and helped while building.',
   },
   {
     question: 'When does the kit arrive?',
     answer:
-      'It ships after you have signed the waiver, and before the program starts. It goes to the address that you give in this form. Kit styles may vary.',
+      'It ships after you sign the waiver and before the program starts, to the address you enter in this form. Kit styles may vary.',
   },
   {
     question: 'Who can register?',
@@ -30,21 +30,21 @@ const anyLevelFaq: SignUpContent['faq'] = [
   },
   {
     question: 'Are classes recorded?',
-    answer: 'Live sessions may be recorded, as the terms say.',
+    answer: 'Live sessions may be recorded, as described in the terms.',
   },
   {
-    question: 'Can I get my money back?',
+    question: 'Can I get a refund?',
     answer:
-      'All sales are final. If we cannot give your child the seat that you paid for, the whole amount goes back to your card by itself.',
+      'All sales are final. If we can’t give your child the seat you paid for, we automatically refund the full amount.',
   },
 ]
 
 export const signUpContent: Record<LevelClassType, SignUpContent> = {
   basic: {
     learn: [
-      'Build a rover that drives, and know what each of its parts is for.',
+      'Build a rover that drives, and learn what each part is for.',
       'Wire a circuit with a battery, a switch, a light and two motors.',
-      'Change a first program and see at once what it does.',
+      'Change a first program and see right away what it does.',
     ],
     boxInShort: 'A rover to build, two motors, a controller board, sensors, lights and batteries.',
     box: [
@@ -73,7 +73,7 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
     learn: [
       'Build a robot arm that moves to where its program tells it.',
       'Read sensors and let the robot decide what to do.',
-      'Write, test and mend a program of one’s own.',
+      'Write, test and fix a program of their own.',
     ],
     boxInShort: 'A robot arm to build, servo motors, a controller board and sensors.',
     box: [
@@ -115,7 +115,7 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
     faq: [
       {
         question: 'What should my child know already?',
-        answer: 'Simple circuits, and programs with conditions and loops. Level 2 is a good way there.',
+        answer: 'Simple circuits, and programs with conditions and loops. Level 2 is a good way to get there.',
       },
       {
         question: 'How long is the program?',
@@ -127,8 +127,8 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
   custom: {
     learn: [
       'Turn an idea into a drawing, a parts list and a plan.',
-      'Build and test a prototype with a coach beside you.',
-      'Show the finished robot, and tell how it came to be.',
+      'Build and test a prototype with a coach’s help.',
+      'Show the finished robot and explain how it came together.',
     ],
     boxInShort: 'A controller board, motors, servos, many sensors and parts to shape.',
     box: [
@@ -155,7 +155,7 @@ export const signUpContent: Record<LevelClassType, SignUpContent> = {
 
 export const nextSteps = [
   'You pay by card on the next page.',
-  'You sign the waiver; it takes a minute.',
-  'The kit ships to your home, before the first class.',
-  'The class link comes by email.',
+  'You sign the waiver. It takes a few minutes.',
+  'The kit ships to your home before the first class.',
+  'We email you the class link.',
 ] as const

@@ -31,7 +31,7 @@ import { supportEmail } from './support-email.ts'
 /** The validation is as large as the form and loaded when the user starts typing. */
 const loadChecks = () => import('./read-message.ts')
 
-const notSent = `We could not send your message just now. It is still here: please try again in a moment, or write to ${supportEmail}.`
+const notSent = `We couldn’t send your message. It’s still here: please try again in a moment, or email ${supportEmail}.`
 
 /** A hanging request times out; the next attempt has the same id. */
 const answerWithinMs = 45_000
@@ -65,12 +65,12 @@ function Confirmation({ taken, onAnother }: { taken: Taken; onAnother: () => voi
   useEffect(() => box.current?.focus(), [])
   return (
     <div ref={box} tabIndex={-1} className={styles.sheet}>
-      <Notice kind="success" title="Thank you. Your message is with us." live>
+      <Notice kind="success" title="Thank you. We got your message." live>
         <p>
-          We answer to <strong translate="no">{taken.email}</strong> within 48 hours, Monday to Friday.
+          We’ll reply to <strong translate="no">{taken.email}</strong> within 48 hours, Monday to Friday.
         </p>
         <p>
-          Its number is <strong translate="no">{taken.reference}</strong>, should you write to us about it again.
+          Your message number is <strong translate="no">{taken.reference}</strong>, in case you write to us again.
         </p>
       </Notice>
       <Button variant="secondary" onClick={onAnother}>
@@ -136,7 +136,7 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
           <Field
             {...field('email')}
             label="Email"
-            hint="Our answer goes there."
+            hint="We’ll reply to this address."
             type="email"
             inputMode="email"
             autoComplete="email"
@@ -157,7 +157,7 @@ function MessageForm({ onTaken }: { onTaken: (taken: Taken) => void }) {
           <Field
             {...field('reference')}
             label="Order or registration"
-            hint="Its number or its receipt, where there is one."
+            hint="Its number or receipt, if you have one."
             autoComplete="off"
             optional
           />

@@ -15,7 +15,7 @@ export const contact: Content = {
         {
           kind: 'note',
           title: 'Is it about an order?',
-          text: 'Please include your order information: the name you registered with, the email you used, the class and its date. It saves us both a round of questions. Never send us a card number or a password.',
+          text: 'Please include your order information: the name you registered with, the email you used, the class and its date. It saves us both some back and forth. Never send us a card number or a password.',
         },
       ],
     },
@@ -24,7 +24,7 @@ export const contact: Content = {
       id: 'phone',
       title: 'By phone',
       blocks: [
-        'You would rather talk? Ask for a call by email: tell us your number and when it suits you, and we call you.',
+        'Would you rather talk? Ask for a call by email: tell us your number and a good time, and we’ll call you.',
         {
           kind: 'facts',
           items: [
@@ -37,14 +37,14 @@ export const contact: Content = {
     },
     {
       id: 'quick',
-      title: 'Perhaps it is answered already',
+      title: 'You may find the answer here',
       blocks: [
         {
           kind: 'list',
           items: [
             ['What parents ask most, from payment to the kit: the ', { to: '/faq', text: 'FAQ' }, '.'],
             ['Which of the four levels fits: ', { to: '/levels', text: 'Compare levels' }, '.'],
-            ['Dates, prices and free seats: ', { to: '/robokidslanding', text: 'the class page' }, '.'],
+            ['Dates, prices and open seats: ', { to: '/robokidslanding', text: 'the class page' }, '.'],
             ['Your account or your membership: ', { to: '/membership', text: 'Membership' }, '.'],
             ['What we keep about you, and how to have it deleted: ', { to: '/privacy', text: 'Privacy Policy' }, '.'],
           ],

@@ -148,12 +148,12 @@ describe('the FAQ', () => {
     const words = wordsOf(faq)
     for (const said of [
       'All sales are final',
-      'you do not have to ask',
-      'the kit does not ship',
-      'class link comes by email',
+      'you don’t have to ask',
+      'we can’t ship the kit',
+      'We email you the class link',
       'Pacific Time',
       'brings one sibling free',
-      'nothing more is charged',
+      'you won’t be charged again',
       'within 30 days',
     ]) {
       expect(words).toContain(said)

@@ -31,7 +31,7 @@ export const faq: Content = {
               id: 'age',
               question: 'My child is younger or older than recommended. Is that a problem?',
               answer: [
-                'No. The ages are a recommendation: we tell you when your child is outside of them, and you decide. The youngest we take is 5.',
+                'No. Ages are recommendations: we’ll tell you if your child is outside the range, and you decide. The minimum age is 5.',
               ],
             },
             {
@@ -44,18 +44,18 @@ export const faq: Content = {
             {
               id: 'group-size',
               question: 'How big are the groups?',
-              answer: ['5 to 10 students and a live coach, so that every child is seen and helped.'],
+              answer: ['5 to 10 students and a live coach, so every child gets seen and helped.'],
             },
             {
               id: 'class-full',
-              question: 'The class that I want is full. What now?',
+              question: 'The class I want is full. What now?',
               answer: [
                 [
                   'Look at the other dates of the same level on the ',
                   { to: '/robokidslanding', text: 'class page' },
-                  '. If none suits you, ',
+                  '. If none works for you, ',
                   { to: '/contact', text: 'write to us' },
-                  ', and we find one together.',
+                  ' and we’ll find one together.',
                 ],
               ],
             },
@@ -63,8 +63,8 @@ export const faq: Content = {
               id: 'siblings',
               question: 'Can brothers and sisters join together?',
               answer: [
-                'Yes. One registration holds several children, and each gets a seat. While a sibling promotion is on, one child that pays brings one sibling free, in the levels and until the day that the class page names.',
-                'Either all of them get a seat or none, so nobody is left behind.',
+                'Yes. One registration can include several children, and each gets a seat. During a sibling promotion, each child who pays brings one sibling free; the class page shows the levels and the last day.',
+                'Either all of them get a seat or none do, so no one is left out.',
               ],
             },
           ],
@@ -82,49 +82,49 @@ export const faq: Content = {
               id: 'who-registers',
               question: 'Who can register a child?',
               answer: [
-                'A parent or guardian who is 18 or older. You need no account for a class: the links in our emails lead to your registration.',
+                'A parent or guardian who is 18 or older. You don’t need an account for a class: the links in our emails lead to your registration.',
               ],
             },
             {
               id: 'price',
               question: 'What does the price include?',
               answer: [
-                'The live sessions, the kit, and its shipping within the United States. There is nothing to add.',
+                'The live sessions, the kit, and its shipping within the United States. There’s nothing extra to pay.',
               ],
             },
             {
               id: 'how-to-pay',
               question: 'How do I pay, and is my card safe?',
               answer: [
-                'By card, on the page of our payment provider. Your card number goes to them and never reaches our servers. You get a receipt by email.',
+                'By card, on our payment provider’s page. Your card number goes to them and never reaches our servers. You get a receipt by email.',
               ],
             },
             {
               id: 'hold',
-              question: 'Is the seat mine while I pay?',
+              question: 'Is my seat held while I pay?',
               answer: [
-                'Yes, it is held for about half an hour from when you go on to pay. If you come back later, we hold a seat again if there is one.',
+                'Yes, for about half an hour once you continue to payment. If you come back later, we’ll hold a seat again if one is left.',
               ],
             },
             {
               id: 'mistake',
-              question: 'I made a mistake in the form. How do I correct it?',
+              question: 'I made a mistake in the form. How do I fix it?',
               answer: [
-                'Before you pay, go back and change it: you pay for one seat for each child, not for two. After that, write to us with your order information, and we put it right.',
+                'Before you pay, go back and change it: you won’t pay for the same seat twice. After that, write to us with your order information and we’ll fix it.',
               ],
             },
             {
               id: 'refunds',
-              question: 'Can I get my money back?',
+              question: 'Can I get a refund?',
               answer: [
                 [
                   { strong: 'All sales are final' },
-                  ': we pay nothing back for a missed session, a change of mind or a kit that was opened.',
+                  ': there are no refunds for a missed session, a change of mind or an opened kit.',
                 ],
                 [
-                  'What we owe you we pay back all the same, and you do not have to ask: when your seat was gone before your payment arrived, when we cancel a class, and when you were charged twice. It goes to the card that paid, and an email tells you. ',
+                  'We do refund what we owe you, and you don’t have to ask: if your seat was gone before your payment arrived, if we cancel a class, or if you were charged twice. The refund goes to the card you paid with, and we email you. ',
                   { to: '/terms', text: 'The terms' },
-                  ' have it in full.',
+                  ' have the details.',
                 ],
               ],
             },
@@ -154,20 +154,20 @@ export const faq: Content = {
               id: 'not-signed',
               question: 'What if I do not sign it?',
               answer: [
-                'Your seat stays yours, but the kit does not ship and the class link is not sent until you have signed. The link is in the email that confirms your registration.',
+                'You keep your seat, but we can’t ship the kit or send the class link until you sign. The link to the waiver is in your confirmation email.',
               ],
             },
             {
               id: 'kit-arrival',
               question: 'When does the kit arrive?',
               answer: [
-                'It ships after you have signed the waiver and before the program starts. We email you when it is on its way. Kit styles may vary.',
+                'It ships after you sign the waiver and before the program starts. We email you when it is on its way. Kit styles may vary.',
               ],
             },
             {
               id: 'shipping',
               question: 'Where do you ship?',
-              answer: ['To any address within the United States: the one in your registration.'],
+              answer: ['To the address in your registration, anywhere in the United States.'],
             },
             {
               id: 'missing-part',
@@ -176,7 +176,7 @@ export const faq: Content = {
                 [
                   'Tell us within 14 days at ',
                   { mail: supportEmail },
-                  ', and we send it to you. The kit is yours to keep.',
+                  ' and we’ll send it to you. The kit is yours to keep.',
                 ],
               ],
             },
@@ -184,7 +184,7 @@ export const faq: Content = {
               id: 'safety',
               question: 'Is the kit safe for small children in the house?',
               answer: [
-                'It holds small parts, batteries and magnets: keep it away from children under 3, and stay within reach while your child builds.',
+                'It contains small parts, batteries and magnets: keep it away from children under 3, and stay within reach while your child builds.',
               ],
             },
           ],
@@ -202,7 +202,7 @@ export const faq: Content = {
               id: 'class-link',
               question: 'How does my child join?',
               answer: [
-                'Live, on a video call. The class link comes by email before the class, once the waiver is signed. It is for your family alone.',
+                'Live, on a video call. We email you the class link before the class, once the waiver is signed. It’s for your family only.',
               ],
             },
             {
@@ -216,7 +216,7 @@ export const faq: Content = {
               id: 'time-zones',
               question: 'Which time zone are the class times in?',
               answer: [
-                'Pacific Time, as we are in California. Where your clock shows another time, our pages and emails tell yours beside it. The calendar entry in your confirmation is right in any zone.',
+                'Pacific Time, because we’re in California. If your local time is different, our pages and emails show both. The calendar event in your confirmation is right in any time zone.',
               ],
             },
             {
@@ -230,7 +230,7 @@ export const faq: Content = {
               id: 'missed-session',
               question: 'What if we miss a session?',
               answer: [
-                'It is not refunded, and the program goes on with the next one. The build guide in the kit shows every step, so that your child can catch up.',
+                'Missed sessions aren’t refunded, and the program continues with the next one. The build guide in the kit shows every step, so your child can catch up.',
               ],
             },
           ],
@@ -246,12 +246,12 @@ export const faq: Content = {
           items: [
             {
               id: 'membership-gives',
-              question: 'What does a membership give?',
+              question: 'What do I get with a membership?',
               answer: [
                 [
-                  'A seat in the members’ session of the class date that you choose: live, in a small group, without a kit. ',
+                  'A seat in the members’ session on the class date you choose: live, in a small group, without a kit. ',
                   { to: '/membership', text: 'Membership' },
-                  ' has the prices by the month and by the year.',
+                  ' has the monthly and yearly prices.',
                 ],
               ],
             },
@@ -259,12 +259,12 @@ export const faq: Content = {
               id: 'cancel-membership',
               question: 'How do I cancel a membership?',
               answer: [
-                'On your profile page, at any time. It runs until the end of what you have paid for, and nothing more is charged. Until you cancel it renews by itself.',
+                'On your profile page, at any time. It runs until the end of the time you’ve paid for, and you won’t be charged again. Until you cancel, it renews automatically.',
               ],
             },
             {
               id: 'cannot-log-in',
-              question: 'I cannot log in. What can I do?',
+              question: 'I can’t log in. What can I do?',
               answer: [
                 [
                   'Ask for a new password under “Forgot your password?” on the ',
@@ -278,9 +278,9 @@ export const faq: Content = {
               question: 'When is a pre-ordered robot charged, and when does it ship?',
               answer: [
                 [
-                  'Your card is charged when you order, and it ships when it is made. For what is still coming soon, ask the ',
+                  'Your card is charged when you order, and the robot ships when it’s made. For a product that is still coming soon, ask the ',
                   { to: '/shop', text: 'shop' },
-                  ' to notify you: that is free, and you are bound to nothing.',
+                  ' to notify you: it’s free, with no obligation.',
                 ],
               ],
             },
@@ -300,20 +300,20 @@ export const faq: Content = {
               question: 'What do you know about my child?',
               answer: [
                 [
-                  'A first name and an age, from you. Children have no accounts, and no form here is meant for a child. We sell no data and show no advertising. The ',
+                  'A first name and an age, from you. Children have no accounts, and no form here is meant for a child. We don’t sell data or show ads. The ',
                   { to: '/privacy', text: 'Privacy Policy' },
-                  ' tells all of it.',
+                  ' has the details.',
                 ],
               ],
             },
             {
               id: 'delete-data',
-              question: 'How do I have my data deleted?',
+              question: 'How can I have my data deleted?',
               answer: [
                 [
                   'Delete your account on your profile page, or write to ',
                   { mail: supportEmail },
-                  '. We answer within 30 days. Some records we have to keep, for taxes for instance.',
+                  '. We answer within 30 days. We have to keep some records, such as those for taxes.',
                 ],
               ],
             },

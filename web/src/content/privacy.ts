@@ -4,7 +4,7 @@ import type { Content } from '../reading/blocks.ts'
 export const privacy: Content = {
   kicker: 'Legal',
   title: 'Privacy Policy',
-  lead: 'What we know about you and your child, why we know it, whom we tell, and when we forget it again.',
+  lead: 'What we know about you and your child, why, who we share it with, and when we delete it.',
   date: ['Effective', '2025-08-23'],
   picture: 'document',
   contents: true,
@@ -14,7 +14,7 @@ export const privacy: Content = {
       id: 'about',
       title: 'About this policy',
       blocks: [
-        'This policy is for everyone who visits the website of Robo Kids Learning (“we”, “us”), located in Silicon Valley, California, and for every parent or guardian who registers a child, becomes a member, buys from us or writes to us (“you”). It applies to the website, the classes and the kits. It goes together with our Terms of Service.',
+        'This policy is for everyone who visits the website of Robo Kids Learning (“we”, “us”), located in Silicon Valley, California, and for every parent or guardian who registers a child, becomes a member, buys from us or writes to us (“you”). It applies to the website, the classes and the kits. Our Terms of Service apply as well.',
       ],
     },
     {
@@ -44,9 +44,9 @@ export const privacy: Content = {
             [{ strong: 'When you write to us:' }, ' your message and our answer.'],
             [
               { strong: 'When you visit the website:' },
-              ' technical logs: network address, time, the page asked for, and the kind of browser.',
+              ' technical logs: network address, time, the page requested, and the kind of browser.',
             ],
-            [{ strong: 'When a class meets:' }, ' sound and picture of the live session, which may be recorded.'],
+            [{ strong: 'When a class meets:' }, ' audio and video of the live session, which may be recorded.'],
           ],
         },
       ],
@@ -59,15 +59,15 @@ export const privacy: Content = {
           kind: 'list',
           items: [
             'To hold a seat, take the payment, ship the kit and let your child into the class.',
-            'To send you what belongs to it: confirmations, the signed waiver, class links, changes and codes.',
+            'To send you what goes with that: confirmations, the signed waiver, class links, changes and codes.',
             'To keep accounts safe, to find errors, and to stop fraud and abuse.',
             'To answer you.',
             'To teach better, from what we see in classes and recordings.',
-            'To tell you about new classes, if you asked for it. Each such mail has a way to stop them.',
-            'To do what the law demands, with tax records for instance.',
+            'To tell you about new classes, if you asked for it. Each of those emails lets you unsubscribe.',
+            'To do what the law requires, such as keeping tax records.',
           ],
         },
-        'We do not use what we know about a child for advertising, and we make no automated decision about anybody that has legal or similar effect.',
+        'We do not use what we know about a child for advertising, and we make no automated decision about anyone that has legal or similar effect.',
       ],
     },
     {
@@ -79,9 +79,9 @@ export const privacy: Content = {
     },
     {
       id: 'sharing',
-      title: 'With whom we share it',
+      title: 'Who we share it with',
       blocks: [
-        'We do not sell personal information. We share it only with those who do a part of the work for us, and give them no more than that part needs:',
+        'We do not sell personal information. We share it only with companies that do part of the work for us, and give them no more than they need:',
         {
           kind: 'facts',
           items: [
@@ -95,7 +95,7 @@ export const privacy: Content = {
             ['Cloud', 'The provider whose servers we run on.'],
           ],
         },
-        'Beyond that we share it when the law demands it, to protect somebody’s safety, or with a company that takes over our work; such a company is bound by this policy.',
+        'Beyond that, we share it when the law requires it, to protect someone’s safety, or with a company that takes over our business; that company is bound by this policy.',
       ],
     },
     {
@@ -113,7 +113,7 @@ export const privacy: Content = {
             ['Support', '3 years'],
           ],
         },
-        'Educational content is what your child makes in a class, and the recordings of its sessions. The signed waiver is kept with the transaction that it belongs to. After these times we delete the data, or take from it all that points to a person.',
+        'Educational content is what your child makes in a class, and the recordings of its sessions. The signed waiver is kept with its transaction. After these times, we delete the data or remove everything that identifies a person.',
       ],
     },
     {
@@ -123,9 +123,9 @@ export const privacy: Content = {
         'Our programs are made for children ages 6 and up; a parent may also register a child of 5. All of them take part through their parent or guardian.',
         [
           { strong: 'We do not collect personal information directly from children under 13.' },
-          ' The parent or guardian registers, pays, signs and receives our mail. A child needs no account, and no form on this website is meant for a child.',
+          ' The parent or guardian registers, pays, signs and receives our emails. A child needs no account, and no form on this website is meant for a child.',
         ],
-        'In a live class a child may be seen and heard by the coach and the small group, and the session may be recorded. The camera may stay off. You may ask us at any time to see, correct or delete what we hold about your child, and to collect nothing more; write to us as section 14 tells. If we learn that a child under 13 has sent us personal information without a parent’s consent, we delete it.',
+        'In a live class a child may be seen and heard by the coach and the small group, and the session may be recorded. The camera may stay off. You may ask us at any time to see, correct or delete what we hold about your child, and to collect nothing more; write to us as described in section 14. If we learn that a child under 13 has sent us personal information without a parent’s consent, we delete it.',
       ],
     },
     {
@@ -144,17 +144,17 @@ export const privacy: Content = {
             [[{ code: 'robokids-confirm' }], 'Which new account was made in this browser.', '1 day'],
             [
               [{ code: 'robokids-device' }],
-              'That you have logged in here, so that nobody who tries your password elsewhere can shut you out.',
+              'That you have logged in here, so that no one who tries your password elsewhere can lock you out.',
               '400 days',
             ],
             [
               [{ code: 'robokids-browser' }],
-              'Which browser this is, from the first time you go on to pay. With it you can see and change what you have booked here without an account; anybody else who knows your email address cannot.',
+              'Which browser this is, from the first time you continue to payment. With it you can see and change what you have booked here without an account; anyone else who knows your email address cannot.',
               '1 year',
             ],
           ],
         },
-        'What you have begun is kept in your browser’s own storage, and not sent to us by itself:',
+        'What you’ve started is kept in your browser’s own storage and isn’t sent to us automatically:',
         {
           kind: 'table',
           caption: 'Storage of your browser',
@@ -201,31 +201,31 @@ export const privacy: Content = {
               'What is in your cart, and the order that it was sent as.',
               'Until the tab is closed',
             ],
-            [[{ code: 'signedIn' }], 'That the page is to show your profile’s link.', 'Until you log out'],
+            [[{ code: 'signedIn' }], 'That pages show the link to your profile.', 'Until you log out'],
             [[{ code: 'cookiesAccepted' }], 'That you have accepted the cookie banner.', 'Until you delete it'],
             [
               [{ code: 'tsr-scroll-restoration-v1_3' }],
-              'How far you have scrolled, for the way back.',
+              'How far you have scrolled, so that Back returns you there.',
               'Until the tab is closed',
             ],
             [
               [{ code: 'loadedAnew, tanstack_router_reload' }],
-              'That a page was loaded once more because a file of it was missing.',
+              'That a page was reloaded because a file was missing.',
               'Until the tab is closed',
             ],
           ],
         },
-        'We set no advertising cookies. You can delete cookies and storage in your browser at any time; then you have to sign in again, an unfinished form is empty, and what you have booked without an account is reached by the links in our emails.',
+        'We set no advertising cookies. You can delete cookies and storage in your browser at any time; then you have to log in again, unfinished forms are empty, and you reach what you booked without an account through the links in our emails.',
       ],
     },
     {
       id: 'rights',
       title: 'Your rights',
       blocks: [
-        'Wherever you live, you may ask us what we hold about you and your child, have it corrected, have it deleted, receive a copy in a common format, object to a use, and take back a consent. Members can see and change their details, and delete their account, on the profile page.',
+        'Wherever you live, you may ask us what we hold about you and your child, have it corrected, have it deleted, receive a copy in a common format, object to a use, and withdraw consent. Members can see and change their details, and delete their account, on the profile page.',
         [
           { strong: 'We answer each request within 30 days.' },
-          ' To protect you, we first make sure that it is you who asks. Some records we have to keep, tax records for instance; we tell you which.',
+          ' To protect you, we first make sure the request comes from you. We have to keep some records, such as tax records; we tell you which.',
         ],
       ],
     },
@@ -233,29 +233,29 @@ export const privacy: Content = {
       id: 'california',
       title: 'California rights',
       blocks: [
-        'If you live in California, the California Consumer Privacy Act gives you the right to know which categories and pieces of personal information we collect, from where, for what and with whom we share them; to have them deleted or corrected; to limit the use of sensitive information; and not to be treated worse because you use these rights.',
-        'In the past 12 months we have collected identifiers, customer records, commercial information, internet activity, and audio and visual information, for the purposes in section 3. We do not sell personal information and do not share it for advertising across websites, and have not done so. You may have somebody act for you, with your signed permission.',
+        'If you live in California, the California Consumer Privacy Act gives you the right to know which categories and pieces of personal information we collect, from where, for what and with whom we share them; to have them deleted or corrected; to limit the use of sensitive information; and not to be treated worse for using these rights.',
+        'In the past 12 months we have collected identifiers, customer records, commercial information, internet activity, and audio and visual information, for the purposes in section 3. We do not sell personal information and do not share it for advertising across websites, and have not done so. You may have someone act for you, with your signed permission.',
       ],
     },
     {
       id: 'international',
       title: 'International users',
       blocks: [
-        'We are in the United States, ship kits within the United States, and store data there. If you use the website from elsewhere, your data comes to a country whose privacy laws may differ from yours. Where the law of your country gives you further rights, for instance to complain to a data protection authority, you keep them.',
+        'We are in the United States, ship kits within the United States, and store data there. If you use the website from elsewhere, your data comes to a country whose privacy laws may differ from yours. Where your country’s law gives you more rights, such as complaining to a data protection authority, you keep them.',
       ],
     },
     {
       id: 'other-sites',
       title: 'Other websites',
       blocks: [
-        'Some links lead to other sites: the payment page, a research paper, a video site, a social network. What happens there is ruled by their policies, not by this one.',
+        'Some links lead to other sites: the payment page, a research paper, a video site, a social network. Their policies apply there, not this one.',
       ],
     },
     {
       id: 'changes',
       title: 'Changes to this policy',
       blocks: [
-        'When we change this policy, the date at its top changes. If a change matters to you, we also write to the email that we have, before it takes effect. What we collected under an earlier policy stays protected at least as well.',
+        'When we change this policy, the date at its top changes. If a change matters to you, we also email you before it takes effect. What we collected under an earlier policy stays protected at least as well.',
       ],
     },
     {
@@ -265,7 +265,7 @@ export const privacy: Content = {
         [
           'For every question and request about privacy: ',
           { mail: supportEmail },
-          ', subject “Privacy”. Robo Kids Learning, Silicon Valley, California. Our other ways and hours are on the ',
+          ', subject “Privacy”. Robo Kids Learning, Silicon Valley, California. Our hours and other ways to reach us are on the ',
           { to: '/contact', text: 'contact page' },
           '.',
         ],

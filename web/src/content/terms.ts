@@ -60,15 +60,15 @@ export const terms: Content = {
       id: 'registration',
       title: 'Registration and waiver',
       blocks: [
-        'What you enter must be true and complete. A seat is held for a short time while you pay and is yours when your payment has been confirmed. If the class is full when your payment arrives, you get your money back by itself.',
-        'After the payment you sign the waiver. Kits ship and class links are sent only once it is signed.',
+        'What you enter must be true and complete. A seat is held for a short time while you pay and is yours when your payment has been confirmed. If the class is full when your payment arrives, we automatically refund it.',
+        'After you pay, you sign the waiver. Kits ship and class links are sent only once it is signed.',
       ],
     },
     {
       id: 'payment',
       title: 'Prices and payment',
       blocks: [
-        'Prices are in US dollars. The price that counts is the one shown when you begin your payment. You pay by card on the page of our payment provider, and its terms apply to the payment. Promotions are valid for the levels and days that they name.',
+        'Prices are in US dollars. The price that applies is the one shown when you begin your payment. You pay by card on our payment provider’s page, and its terms apply to the payment. Promotions are valid for the levels and days they state.',
       ],
     },
     {
@@ -79,7 +79,7 @@ export const terms: Content = {
           { strong: 'All sales are final. There are no refunds' },
           ', no exchanges and no credits: not for a missed session, not for a change of mind, not for a kit that was opened.',
         ],
-        'What we owe you we pay back all the same: when we cannot give you the seat you paid for, when we cancel a class, when you were charged twice, and wherever the law gives you a right to it.',
+        'We do refund what we owe you: if we can’t give you the seat you paid for, if we cancel a class, if you were charged twice, and wherever the law gives you a right to a refund.',
       ],
     },
     {
@@ -89,7 +89,7 @@ export const terms: Content = {
         [
           'A membership costs ',
           { priceOf: 'membership' },
-          ', as you choose. It renews by itself for the same time until you cancel, which you can do at any time with effect from the end of the time you have paid for. Before we change the price of a running membership, we tell you, so that you can cancel.',
+          ', as you choose. It renews automatically for the same period until you cancel, which you can do at any time; it then ends when the time you have paid for is over. Before we change the price of an active membership, we tell you, so that you can cancel.',
         ],
       ],
     },
@@ -99,10 +99,10 @@ export const terms: Content = {
       blocks: [
         [
           { strong: 'Kits are shipped before the program starts' },
-          ', within the United States, to the address in your registration. Kit styles may vary. Please check that the address is right: if a kit comes back because it was not, you pay for sending it again.',
+          ', within the United States, to the address in your registration. Kit styles may vary. Please check that the address is right: if a kit comes back because the address was wrong, you pay to have it sent again.',
         ],
         'Once delivered, the kit is yours. Tell us within 14 days if a part is missing or broken, and we send it to you.',
-        'Kits hold small parts, batteries and magnets. They are not for children under 3, and an adult must be within reach while a child builds.',
+        'Kits contain small parts, batteries and magnets. They are not for children under 3, and an adult must be within reach while a child builds.',
       ],
     },
     {
@@ -121,21 +121,21 @@ export const terms: Content = {
       id: 'conduct',
       title: 'Conduct',
       blocks: [
-        'Everyone is treated with respect. Class links and accounts are for your family alone. You may not disturb classes, get around security measures, put load on the website with automated programs, or use it for anything that is against the law. A coach may mute or remove a participant who disturbs a class or puts anyone at risk; in that case there is no refund.',
+        'Everyone is treated with respect. Class links and accounts are for your family alone. You may not disturb classes, get around security measures, overload the website with automated programs, or use it for anything that is against the law. A coach may mute or remove a participant who disturbs a class or puts anyone at risk; in that case there is no refund.',
       ],
     },
     {
       id: 'accounts',
       title: 'Accounts',
       blocks: [
-        'Keep your password to yourself, and tell us at once if somebody else may know it. What is done through your account counts as done by you, unless we are to blame for it. You can delete your account on the profile page.',
+        'Keep your password to yourself, and tell us right away if someone else may know it. What is done through your account counts as done by you, unless it is our fault. You can delete your account on the profile page.',
       ],
     },
     {
       id: 'content',
       title: 'Our content and yours',
       blocks: [
-        'Texts, pictures, lessons, designs and programs on this website and in the classes are ours or our licensors’. You may use them at home and in your family. The sample code in our guides you may use as you like, also in your own products, and at your own risk.',
+        'Texts, pictures, lessons, designs and programs on this website and in the classes are ours or our licensors’. You may use them at home and in your family. You may use the sample code in our guides as you like, even in your own products, at your own risk.',
         'What your child invents in a class belongs to your child. We may show it in class. Outside of it we show it only with your permission, and never with a child’s name.',
       ],
     },
@@ -143,7 +143,7 @@ export const terms: Content = {
       id: 'safety',
       title: 'Safety and assumption of risk',
       blocks: [
-        'Building robots involves tools, electricity, batteries and moving parts. You make sure that an adult is at home and within reach during every class. The waiver tells the risks that you accept, and where it differs from these terms about the risks of taking part, the waiver counts. Guides on this website are for readers who follow them with care and under their own responsibility.',
+        'Building robots involves tools, electricity, batteries and moving parts. You make sure that an adult is at home and within reach during every class. The waiver names the risks that you accept; where it differs from these terms about the risks of taking part, the waiver applies. Guides on this website are for readers who follow them with care and under their own responsibility.',
       ],
     },
     {
@@ -168,7 +168,7 @@ export const terms: Content = {
       id: 'indemnity',
       title: 'Indemnity',
       blocks: [
-        'If somebody makes a claim against us because you broke these terms, or because you or your child used a kit against its instructions, you reimburse us for the loss and for reasonable legal cost, as far as the law allows.',
+        'If someone makes a claim against us because you broke these terms, or because you or your child used a kit against its instructions, you reimburse us for the loss and for reasonable legal cost, as far as the law allows.',
       ],
     },
     {
@@ -199,7 +199,7 @@ export const terms: Content = {
       id: 'changes',
       title: 'Changes, ending, and how to reach us',
       blocks: [
-        'When we change these terms, the date at their top changes, and we write to members and to families with a running class before the change takes effect. For a class that is already paid, the terms of the day you paid stay in force. We may close an account that breaks these terms. Sections 12 to 18 go on after the end.',
+        'When we change these terms, the date at their top changes, and we write to members and to families with a class in progress before the change takes effect. For a class that is already paid, the terms of the day you paid stay in force. We may close an account that breaks these terms. Sections 12 to 18 continue to apply after these terms end.',
         ['Questions? ', { mail: supportEmail }, ', or any way on the ', { to: '/contact', text: 'contact page' }, '.'],
       ],
     },

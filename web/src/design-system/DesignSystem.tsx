@@ -188,7 +188,7 @@ export function DesignSystem() {
       <Part title="Fields">
         <div className={styles.wide}>
           <Field label="Child's name" defaultValue="Ivo" />
-          <Field label="Apartment" optional hint="Where the parcel goes." />
+          <Field label="Apartment" optional hint="Where the package goes." />
           <Field label="ZIP code" defaultValue="9440" error="Enter a five-digit ZIP code." />
           <Field label="Email" defaultValue="maren@example.com" disabled />
           <Select label="Child's age" error="Choose an age.">

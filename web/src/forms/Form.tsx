@@ -44,7 +44,7 @@ export function Problems({ errors, order }: { errors: FieldErrors; order: readon
     event.currentTarget.closest('form')?.querySelector<HTMLElement>(`[name="${name}"]:enabled`)?.focus()
   }
   return (
-    <ul className={styles.problems} aria-label="What to correct">
+    <ul className={styles.problems} aria-label="What to fix">
       {wrong.map((name) => (
         <li key={name}>
           <a href={`#${name}`} onClick={(event) => go(event, name)}>

@@ -9,17 +9,17 @@ export interface Advice {
 
 const adviceOnMessages: Record<string, Advice> = {
   'Password attempts exceeded': {
-    text: 'There were too many wrong passwords. Wait a minute, then try again: with each wrong one the wait gets longer. Or choose a new password, which ends it at once.',
+    text: 'Too many wrong passwords. Wait a minute, then try again; each wrong one makes the wait longer. Or choose a new password and log in right away.',
   },
-  'User is disabled.': { text: 'We have shut this account. If you do not know why:', writeToUs: true },
+  'User is disabled.': { text: 'We’ve disabled this account. If you don’t know why:', writeToUs: true },
   'Temporary password has expired and must be reset by an administrator.': {
-    text: 'We give you a new one:',
+    text: 'To get a new one:',
     writeToUs: true,
   },
 }
 
 export function adviceOn(error: unknown): Advice | undefined {
-  if (isRefusal(error, 'MFAMethodNotFoundException')) return { text: 'If you cannot do that:', writeToUs: true }
+  if (isRefusal(error, 'MFAMethodNotFoundException')) return { text: 'If you can’t do that:', writeToUs: true }
   if (!isRefusal(error, 'NotAuthorizedException')) return undefined
   return Object.hasOwn(adviceOnMessages, error.message) ? adviceOnMessages[error.message] : undefined
 }

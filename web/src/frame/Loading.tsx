@@ -10,9 +10,7 @@ export function Loading() {
       <noscript>
         {/* For browsers without scripts only, so the client needs no code for it. */}
         {import.meta.env.SSR && (
-          <p>
-            This page is about you, and needs JavaScript. Please turn it on in your browser and load the page again.
-          </p>
+          <p>This page needs JavaScript. Please turn it on in your browser and reload the page.</p>
         )}
       </noscript>
       <Skeleton width="min(480px, 80%)" height="3rem" />

@@ -10,7 +10,7 @@ export function NotFound() {
       </div>
       <h1>This page took itself apart</h1>
       <p className={styles.text}>
-        There is nothing at this address, or not yet. The robot is looking for the missing parts; you may go on from
+        There’s nothing at this address, at least not yet. The robot is looking for the missing parts; you can continue
         here.
       </p>
       <div className={styles.actions}>

@@ -36,8 +36,8 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
     })
   if (email === null) {
     return (
-      <Dialog open role="alertdialog" title="You are logged out" onClose={onClose}>
-        <p>Somebody has logged out in this browser. Nothing was changed.</p>
+      <Dialog open role="alertdialog" title="You’re logged out" onClose={onClose}>
+        <p>Someone logged out in this browser. Nothing was changed.</p>
         <Row>
           <Button onClick={onClose}>OK</Button>
         </Row>
@@ -49,11 +49,11 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
       <p>
         {email ? (
           <span>
-            In this browser <strong translate="no">{email}</strong> is logged in now, and this page was made for another
+            <strong translate="no">{email}</strong> is now logged in on this browser, but this page belongs to another
             account.
           </span>
         ) : (
-          <span>In this browser somebody else is logged in now than when this page was made.</span>
+          <span>Someone else has logged in on this browser since this page was opened.</span>
         )}{' '}
         <span>Nothing was changed.</span>
       </p>
@@ -66,7 +66,7 @@ export function OtherAccount({ onClose }: { onClose: () => void }) {
             window.location.reload()
           }}
         >
-          Go on with that account
+          Continue with that account
         </Button>
         <Button variant="secondary" pending={state.pending} onClick={leave}>
           Log out

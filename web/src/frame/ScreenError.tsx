@@ -21,8 +21,7 @@ export function ScreenError({ error, reset }: ErrorComponentProps) {
       </div>
       <h1>Something went wrong</h1>
       <p className={styles.text}>
-        This page could not be shown. It is not your doing. Please try again; if it stays like this, come back in a few
-        minutes.
+        We couldn’t show this page. It’s not your fault. Please try again, or come back in a few minutes.
       </p>
       <div className={styles.actions}>
         <Button onClick={retry}>Try again</Button>

@@ -23,7 +23,7 @@ export function CodeSample({ sketch }: { sketch: Sketch }) {
     } catch {
       // The browser does not let pages copy: select everything for the keyboard shortcut.
       if (code.current) window.getSelection()?.selectAllChildren(code.current)
-      setSaid('Marked: copy it with your keys')
+      setSaid('Selected: now copy it')
     }
   }
 

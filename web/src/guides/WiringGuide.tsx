@@ -10,7 +10,7 @@ export function WiringGuide({ wiring }: { wiring: Wiring }) {
       <div className={styles.drawing}>
         <img
           src={`/drawings/wiring-${wiring.id}.svg`}
-          alt={`Wiring diagram: ${wiring.title}. The steps tell each connection.`}
+          alt={`Wiring diagram: ${wiring.title}. The steps describe each connection.`}
           width="360"
           height="352"
           loading="lazy"

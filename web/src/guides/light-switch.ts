@@ -26,7 +26,7 @@ const led: Wiring['steps'] = [
       { code: 'c5' },
       ' and ',
       { code: 'c9' },
-      '. Either way round is right.',
+      '. Either direction works.',
     ],
     parts: [{ kind: 'resistor', value: '220 Ω', from: 'c5', to: 'c9' }],
   },
@@ -155,7 +155,7 @@ export const lightSwitch: Content = {
         {
           kind: 'note',
           title: 'For the adult at the table',
-          text: 'Unplug the board while you wire, and look at everything once more before you plug it in. If a part gets warm or smells, unplug first and think afterwards.',
+          text: 'Unplug the board while you wire, and check everything once more before you plug it in. If a part gets warm or smells, unplug first and think afterwards.',
         },
       ],
     },
@@ -168,7 +168,7 @@ export const lightSwitch: Content = {
         [
           'The 10 kΩ resistor pulls pin 2 down to ',
           { code: 'LOW' },
-          ' while nobody presses. Without it the pin hangs in the air, and reads whatever it likes.',
+          ' while nobody presses. Without it the pin floats, and reads whatever it likes.',
         ],
       ],
     },
@@ -179,9 +179,9 @@ export const lightSwitch: Content = {
         'Copy the sketch into the Arduino IDE, choose your board and its port in the Tools menu, and press Upload.',
         { kind: 'sketch', sketch: { name: 'light-switch.ino', lines } },
         [
-          'Press the button: the LED shines. Let go: it is dark. ',
+          'Press the button: the LED lights up. Release it: the LED goes dark. ',
           { code: 'digitalRead' },
-          ' asks the button many thousand times a second, so it feels like no time at all.',
+          ' checks the button many thousands of times a second, so it feels like no time at all.',
         ],
       ],
     },
@@ -194,7 +194,7 @@ export const lightSwitch: Content = {
           { code: 'INPUT_PULLUP' },
           ' one of them pulls pin 2 up to ',
           { code: 'HIGH' },
-          ', and the button connects it to GND. One resistor and two wires less, and everything is the other way round: ',
+          ', and the button connects it to GND. That’s one resistor and two wires fewer, and everything is reversed: ',
           { strong: 'pressed is LOW' },
           '.',
         ],
@@ -210,27 +210,27 @@ export const lightSwitch: Content = {
           kind: 'troubles',
           items: [
             {
-              symptom: 'The LED never shines',
+              symptom: 'The LED never lights up',
               help: [
-                'Turn the LED round: its long leg belongs in ',
+                'Turn the LED around: its long leg belongs in ',
                 { code: 'd5' },
                 '. Then check that the orange wire is in pin 9.',
               ],
             },
             {
-              symptom: 'The LED always shines',
+              symptom: 'The LED is always on',
               help: 'The button may be turned by a quarter. Take it out, turn it, and press it in over the gap again.',
             },
             {
-              symptom: 'It flickers by itself',
+              symptom: 'It flickers on its own',
               help: [
-                'Pin 2 hangs in the air. Check the 10 kΩ resistor and the black wire at ',
+                'Pin 2 is floating. Check the 10 kΩ resistor and the black wire at ',
                 { code: 'a19' },
                 ', or use the pull-up.',
               ],
             },
             {
-              symptom: 'It shines until you press',
+              symptom: 'It’s on until you press',
               help: [
                 'Wiring and sketch do not match: with the pull-up, pressed is ',
                 { code: 'LOW' },

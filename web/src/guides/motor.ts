@@ -75,7 +75,7 @@ export const motorWiring: Wiring = {
 export const motorGuide: Content = {
   kicker: 'Guide',
   title: guides.motor.title,
-  lead: 'A pin of the board can tell a motor what to do, but is far too weak to turn it. A driver stands between them: it takes orders from the board and strength from the battery.',
+  lead: 'A pin of the board can tell a motor what to do, but is far too weak to turn it. A driver sits between them: it takes orders from the board and power from the battery.',
   picture: guides.motor.picture,
   accent: 'blue',
   parent: { to: '/news-guides', text: 'News & Guides' },
@@ -103,16 +103,16 @@ export const motorGuide: Content = {
       title: 'Power first',
       blocks: [
         [
-          'The motor lives on the battery, the board on its USB cable. ',
+          'The motor runs on the battery, the board on its USB cable. ',
           { strong: '6-9V' },
           ' are recommended for the battery; the driver’s limit is ',
           { strong: 'up to 12V' },
-          '. The driver keeps about 2 V for itself: four AA cells with 6 V give the motor about 4 V. No more for this one: of 9 V it would get 7 V.',
+          '. The driver keeps about 2 V for itself: four AA cells with 6 V give the motor about 4 V. Don’t go higher with this motor: from 9 V it would get 7 V.',
         ],
         {
           kind: 'note',
           title: 'For the adult at the table',
-          text: 'Put the batteries in last. Plus and minus the wrong way round destroys the driver at once, and bare battery wires that touch get hot. The small 9 V block is too much for this motor, and soon empty.',
+          text: 'Put the batteries in last. Swapping plus and minus destroys the driver instantly, and bare battery wires that touch get hot. The small 9 V block is too much for this motor, and soon empty.',
         },
       ],
     },
@@ -125,7 +125,7 @@ export const motorGuide: Content = {
       id: 'code',
       title: 'Program it',
       blocks: [
-        'Copy the sketch into the Arduino IDE and press Upload. Hold the motor, or stand it where it may turn, before you put the batteries in.',
+        'Copy the sketch into the Arduino IDE and press Upload. Hold the motor, or set it where it can turn, before you put the batteries in.',
         { kind: 'sketch', sketch: { name: 'motor.ino', lines } },
       ],
     },
@@ -151,7 +151,7 @@ export const motorGuide: Content = {
             ['0', 'any', 'any', 'coasts to a stop'],
           ],
         },
-        'Which way is forward depends on how you screwed the motor in. Swap its two wires and it is the other way.',
+        'Which way is forward depends on how you screwed the motor in. Swap its two wires to reverse it.',
       ],
     },
     {
@@ -163,14 +163,14 @@ export const motorGuide: Content = {
           items: [
             {
               symptom: 'Nothing happens at all',
-              help: 'Is the light on the driver on? If not: check the red and the black wire between it and the board. If it is: are the batteries in the right way round, and their screws tight?',
+              help: 'Is the light on the driver on? If not: check the red and the black wire between it and the board. If it is: are the batteries in the right way, and their screws tight?',
             },
             {
-              symptom: 'The motor hums and does not turn',
-              help: 'The number is too small, or the batteries are tired. Try 200, then fresh cells.',
+              symptom: 'The motor hums but does not turn',
+              help: 'The number is too low, or the batteries are weak. Try 200, then fresh cells.',
             },
             {
-              symptom: 'It only knows full speed',
+              symptom: 'It only runs at full speed',
               help: [
                 'The jumper cap is still on ',
                 { code: 'ENA' },
@@ -221,7 +221,7 @@ export const motorGuide: Content = {
               { code: 'IN4' },
               ' on pin 4: that is a rover.',
             ],
-            'Start and stop gently: let the speed climb and fall in small steps, as a train does.',
+            'Start and stop gently: let the speed climb and fall in small steps, like a train.',
             [
               'Start the motor with the button from ',
               { to: '/guides/light-switch', text: 'the light switch guide' },

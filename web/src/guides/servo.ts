@@ -45,7 +45,7 @@ export const servoGuide: Content = {
           kind: 'list',
           items: [
             '1 microcontroller board: an Arduino Uno, or one with the same pins',
-            '1 micro servo for 5 V with three wires, an SG90 for instance, with its arms',
+            '1 micro servo for 5 V with three wires, such as an SG90, with its arms',
             '3 jumper wires that fit into the servo’s plug',
             'A USB cable, and a computer with the Arduino IDE; the Servo library comes with it',
           ],
@@ -60,7 +60,7 @@ export const servoGuide: Content = {
         {
           kind: 'note',
           title: 'One small servo, yes; two, no',
-          text: 'The board’s 5V pin can feed one micro servo whose arm moves freely: that takes about 0.2 A. Held fast it wants about 0.7 A, and a USB port gives 0.5 A. Against a load, and for a bigger servo or a second one, take a 5 V supply of their own: its plus goes to the red wires and not to the board, its minus to the brown wires and to GND of the board.',
+          text: 'The board’s 5V pin can feed one micro servo whose arm moves freely: that takes about 0.2 A. Held still it needs about 0.7 A, and a USB port gives 0.5 A. Against a load, and for a bigger servo or a second one, use a separate 5 V supply: its plus goes to the red wires and not to the board, its minus to the brown wires and to GND of the board.',
         },
       ],
     },
@@ -79,7 +79,7 @@ export const servoGuide: Content = {
         [
           'One degree at a time, there and back. Make ',
           { code: 'stepDelay' },
-          ' smaller and it is quick, larger and it is calm.',
+          ' smaller and it is quick, larger and it is slow.',
         ],
         { kind: 'sketch', sketch: { name: 'servo-sweep.ino', lines: sweepLines } },
       ],
@@ -99,7 +99,7 @@ export const servoGuide: Content = {
         {
           kind: 'list',
           items: [
-            'Center first: let the servo go to 90, then press the arm on so that it points where the middle should be.',
+            'Center first: send the servo to 90, then press the arm on so that it points where the middle should be.',
             'Never turn the shaft by force while it is powered. Its gears are tiny.',
             'Many servos cannot quite reach 0 and 180. If yours buzzes at the ends, stay between 10 and 170.',
             [
@@ -120,7 +120,7 @@ export const servoGuide: Content = {
           items: [
             {
               symptom: 'The servo does not move',
-              help: 'Unplug the board and check the three wires: orange to pin 9, red to 5V, brown to GND. A plug that is turned round is the usual reason.',
+              help: 'Unplug the board and check the three wires: orange to pin 9, red to 5V, brown to GND. A reversed plug is the usual reason.',
             },
             {
               symptom: 'It trembles or buzzes',
@@ -128,14 +128,14 @@ export const servoGuide: Content = {
             },
             {
               symptom: 'The board restarts when it moves',
-              help: 'It draws more than USB gives. Take the load off the arm, try another USB port, or give the servo a 5 V supply of its own.',
+              help: 'It draws more than USB gives. Take the load off the arm, try another USB port, or give the servo its own 5 V supply.',
             },
             {
               symptom: 'The arm points the wrong way',
               help: 'Nothing is broken: send it to 90, pull the arm off, and press it on again where you want the middle.',
             },
             {
-              symptom: 'The Serial Monitor shows odd signs',
+              symptom: 'The Serial Monitor shows odd characters',
               help: ['Its speed does not match. Choose 9600 baud, as in ', { code: 'Serial.begin(9600)' }, '.'],
             },
           ],
@@ -144,15 +144,15 @@ export const servoGuide: Content = {
     },
     {
       id: 'next',
-      title: 'Ideas for a project',
+      title: 'Project ideas',
       blocks: [
         {
           kind: 'list',
           items: [
             'A hand that waves when somebody presses the button from the light switch guide.',
             'A gate for toy cars: 0 degrees is closed, 90 is open.',
-            'A clock with one hand that shows how much of the homework time is left.',
-            'Ears for a robot: two servos that turn toward each other. Remember the supply of their own.',
+            'A clock with one hand that shows how much homework time is left.',
+            'Ears for a robot: two servos that turn toward each other. Remember to give them their own supply.',
           ],
         },
       ],

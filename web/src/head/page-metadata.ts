@@ -16,7 +16,7 @@ export const pageMetadata: Readonly<Record<string, PageAbout>> = {
   },
   '/robokidslanding': {
     description:
-      'Four levels of live robotics classes for children: prices, dates and free seats, what is in the kit, and what parents say.',
+      'Four levels of live robotics classes for children: prices, dates and open seats, what is in the kit, and what parents say.',
     image: 'classes',
   },
   '/levels': {
@@ -56,17 +56,17 @@ export const pageMetadata: Readonly<Record<string, PageAbout>> = {
   },
   '/shop/robot-spider': {
     description:
-      'The Robot Spider: eight jointed legs and a friendly face. What it is, what it costs, and how to order yours ahead.',
+      'The Robot Spider: eight jointed legs and a friendly face. What it is, what it costs, and how to pre-order yours.',
     image: 'shop',
   },
   '/shop/teddy-bear': {
     description:
-      'The AI Teddy Bear Companion: soft outside, a small computer inside. What it is, and how to hear when it comes.',
+      'The AI Teddy Bear Companion: soft outside, a small computer inside. What it is, and how to get an alert when it comes.',
     image: 'shop',
   },
   '/membership': {
     description:
-      'A membership by the month or the year: a live session of its own on each class date, in a small group with a coach.',
+      'A monthly or yearly membership: a live members’ session on each class date, in a small group with a coach.',
     image: 'membership',
   },
   '/membership/register': {
@@ -74,11 +74,11 @@ export const pageMetadata: Readonly<Record<string, PageAbout>> = {
     image: 'membership',
   },
   '/membership/login': {
-    description: 'Log in to your membership: by password, passkey or a code that we send you.',
+    description: 'Log in to your membership: by password, passkey or a code we send you.',
     image: 'membership',
   },
   '/confirm': {
-    description: 'Confirm your email with the code that we mailed you, and your account is ready.',
+    description: 'Confirm your email with the code we emailed you, and your account is ready.',
     image: 'membership',
   },
   '/about': {
@@ -87,7 +87,7 @@ export const pageMetadata: Readonly<Record<string, PageAbout>> = {
     image: 'about',
   },
   '/about/founder-robo-kids-learning': {
-    description: 'Who began Robo Kids Learning, why, and what the bench at home has to do with it.',
+    description: 'Who started Robo Kids Learning, why, and what the bench at home has to do with it.',
     image: 'about',
   },
   '/about/director-educational-services': {
@@ -96,7 +96,7 @@ export const pageMetadata: Readonly<Record<string, PageAbout>> = {
   },
   '/contact': {
     description:
-      'Send us a message, write or ask for a call: when we answer, and what to tell us so that we can help at once.',
+      'Send us a message, email us or ask for a call: when we reply, and what to include so we can help right away.',
     image: 'about',
   },
   '/faq': {

@@ -75,8 +75,8 @@ export function Home() {
               </Link>
             </h2>
             <p>
-              Eight legs, four eyes, and a lot of patience on uneven ground. It began as a sketch, like every robot. The
-              Innovator Program shows older students the way from there to a product.
+              Eight legs, four eyes, and a lot of patience on uneven ground. Like every robot, it began as a sketch. The
+              Innovator Program shows older students how to get from there to a product.
             </p>
             <ul className={styles.parts} aria-label="Its parts">
               <li>8 legs</li>

@@ -55,7 +55,7 @@ export const features = [
   {
     id: 'innovator',
     title: 'Innovator to CEO',
-    text: 'A pilot mentorship for older students who want to found something.',
+    text: 'A pilot mentorship for older students who want to start something.',
     action: 'See the program',
     to: '/innovator',
     accent: 'orange',
@@ -63,7 +63,7 @@ export const features = [
   {
     id: 'guides',
     title: 'Guides',
-    text: 'Wiring, code and tips to follow at your own table, free for everybody.',
+    text: 'Wiring, code and tips to follow at your own table, free for everyone.',
     action: 'Read the guides',
     to: '/guides',
     accent: 'blue',

@@ -22,7 +22,7 @@ export function Membership() {
         <div className={styles.heroInner}>
           <div className={styles.words}>
             <p className={styles.kicker}>Membership</p>
-            <h1>Your place at the members’ bench</h1>
+            <h1>Your seat at the members’ bench</h1>
             <p className={styles.lead}>
               Members have a session of their own on each class date: live, in a small group, with a coach beside your
               child.
@@ -44,7 +44,7 @@ export function Membership() {
         <h2 id="plans-heading">Two ways to pay, one membership</h2>
         {failed && (
           <Notice kind="error" title="We could not load the prices." live>
-            <p>Our server did not answer. Nothing is wrong on your side.</p>
+            <p>Our server didn’t respond. Nothing is wrong on your end.</p>
             <Button
               variant="secondary"
               onClick={() => void prices.refetch()}
@@ -100,14 +100,14 @@ export function Membership() {
       </section>
 
       <section className={styles.section} aria-labelledby="how-heading">
-        <h2 id="how-heading">How it begins</h2>
+        <h2 id="how-heading">How it works</h2>
         <ol className={styles.steps}>
           {membershipSteps.map((text) => (
             <li key={text}>{text}</li>
           ))}
         </ol>
         <p className={styles.soft}>
-          You register as the parent or guardian, 18 or older. Looking for a class with a kit in the box?{' '}
+          You register as the parent or guardian, 18 or older. Looking for a class with a kit?{' '}
           <Link to="/robokidslanding">See our classes</Link>.
         </p>
       </section>

@@ -240,7 +240,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
     } catch (error) {
       if (isRefusal(error, 'already_member')) {
         setMemberAlready(user !== null)
-        if (user) throw new Error('You have a membership already, or it is being paid.', { cause: error })
+        if (user) throw new Error('You already have a membership, or its payment is being processed.', { cause: error })
         if ('signedUpAt' in payer) savePendingUser({ ...payer, isMember: true })
       }
       if (isRefusal(error, 'terms_changed')) {
@@ -269,25 +269,25 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
       <Form message={form.message} onSubmit={submit}>
         <Problems errors={form.errors} order={fieldsInOrder} />
         {made && !made.isMember && (
-          <Notice title="Your account is made.">
-            <p>What is left is the payment. To use another email, change it below.</p>
+          <Notice title="Your account is ready.">
+            <p>Only the payment is left. To use another email, change it below.</p>
           </Notice>
         )}
         {made?.isMember && (
-          <Notice title="This email has a membership.">
+          <Notice title="This email already has a membership.">
             <p>
               It is on <Link to="/profile">your profile</Link>. For a second one, use another email.
             </p>
           </Notice>
         )}
         {user && (
-          <Notice title={`You are logged in as ${user.email}.`}>
+          <Notice title={`You’re logged in as ${user.email}.`}>
             {memberAlready ? (
               <p>
                 Your membership is on <Link to="/profile">your profile</Link>.
               </p>
             ) : (
-              <p>The membership is for this account. For another one, log out first.</p>
+              <p>The membership is for this account. To use another one, log out first.</p>
             )}
           </Notice>
         )}
@@ -314,7 +314,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
           </div>
           <DateCards
             label="Class date"
-            hint="Select a date: the members’ session of this date is yours."
+            hint="Select a date: you get a seat in its members’ session."
             name="classDate"
             error={form.errors['classDate']}
             dates={
@@ -335,9 +335,14 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
           />
           {slots.length === 0 && !isPending && (
             <div className={styles.empty}>
-              <span className={styles.soft}>No dates are listed right now.</span>
-              <Button variant="secondary" onClick={() => void refetch()} pending={isFetching} pendingLabel="Looking...">
-                Look again
+              <span className={styles.soft}>No dates are available right now.</span>
+              <Button
+                variant="secondary"
+                onClick={() => void refetch()}
+                pending={isFetching}
+                pendingLabel="Checking..."
+              >
+                Check again
               </Button>
             </div>
           )}
@@ -356,7 +361,7 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
               <Field
                 {...field('email')}
                 label="Email"
-                hint="You log in with it, and the code to confirm your account goes there."
+                hint="You log in with it, and we email your confirmation code there."
                 type="email"
                 inputMode="email"
                 autoComplete="username"
@@ -470,12 +475,12 @@ function RegistrationForm({ user }: { user: Session['user'] }) {
             error={form.errors['consent']}
           />
           <HoldNote />
-          <p className={styles.soft}>Nothing is charged before you confirm on the card page.</p>
+          <p className={styles.soft}>You won’t be charged until you confirm on the card page.</p>
         </div>
         <PayBar
           total={
             <>
-              <span>To pay next</span>
+              <span>Due today</span>
               <strong>{planInShort(values.plan, amountOf(values.plan, prices.data))}</strong>
             </>
           }

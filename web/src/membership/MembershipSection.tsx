@@ -46,10 +46,10 @@ export function MembershipSection({ userId, profile }: { userId: string; profile
       <Section title="Your membership">
         {data ? (
           <>
-            <p>You are not a member yet. Members have a session of their own on each class date.</p>
+            <p>You’re not a member yet. Members have a session of their own on each class date.</p>
             <div>
               <ButtonLink to="/membership" variant="secondary">
-                See the membership
+                See membership plans
               </ButtonLink>
             </div>
           </>
@@ -107,7 +107,7 @@ function Known({ userId, membership, profile }: KnownProps) {
       setAsking(null)
       try {
         await changeMembership(queryClient, userId, 'switch', wanted)
-        state.showSuccess('Your plan is changed.')
+        state.showSuccess('Your plan has changed.')
       } catch (error) {
         const way = wayOnFrom(error)
         if (way) setRefused({ way, agreed: wanted.agreed })
@@ -120,7 +120,7 @@ function Known({ userId, membership, profile }: KnownProps) {
     return (
       <Section title="Your membership">
         <MessageLine message={state.message} />
-        <p>{`Your membership ended${endsAt ? ` on ${formatMoment(endsAt)}` : ''}. You are welcome back at any time.`}</p>
+        <p>{`Your membership ended${endsAt ? ` on ${formatMoment(endsAt)}` : ''}. You’re welcome back anytime.`}</p>
         <div>
           <ButtonLink to="/membership/register">Become a member again</ButtonLink>
         </div>
@@ -136,7 +136,7 @@ function Known({ userId, membership, profile }: KnownProps) {
       )}
       {endsAt && (
         <Notice title={`Your membership ends on ${formatMoment(endsAt)}.`}>
-          <p>Until then you keep it. Nothing more is charged.</p>
+          <p>It stays active until then, and you won’t be charged again.</p>
         </Notice>
       )}
       <Items label="Membership" facts>
@@ -181,7 +181,7 @@ function Known({ userId, membership, profile }: KnownProps) {
         {endsAt ? (
           <Button
             pending={busy}
-            onClick={() => change('resume', () => 'Your membership goes on. Good to have you back.')}
+            onClick={() => change('resume', () => 'Your membership continues. Good to have you back.')}
           >
             Keep my membership
           </Button>
@@ -194,13 +194,13 @@ function Known({ userId, membership, profile }: KnownProps) {
       <Payments payments={membership.payments} />
 
       <Dialog open={asking?.what === 'cancel'} title="Cancel your membership?" onClose={() => setAsking(null)}>
-        <p>{`You keep it until ${formatMoment(membership.paidUntil)}, which is paid. Nothing more is charged. Until then you can change your mind here.`}</p>
+        <p>{`It stays active until ${formatMoment(membership.paidUntil)}, and you won’t be charged again. You can change your mind here until then.`}</p>
         <Row>
           <Button
             onClick={() =>
               change(
                 'cancel',
-                (changed) => `Your membership is cancelled. It ends on ${formatMoment(changed.endsAt ?? '')}.`,
+                (changed) => `Your membership is canceled. It ends on ${formatMoment(changed.endsAt ?? '')}.`,
               )
             }
           >
@@ -259,8 +259,8 @@ interface UnpaidProps {
 
 function Unpaid({ unpaid: { amount, nextTryAt, confirmUrl }, busy, onConfirm, onUpdateCard }: UnpaidProps) {
   const next = nextTryAt
-    ? `We try again on ${formatMoment(nextTryAt)}. Until then your membership runs on.`
-    : 'We do not try again by ourselves.'
+    ? `We’ll try again on ${formatMoment(nextTryAt)}. Your membership stays active until then.`
+    : 'We won’t try again automatically.'
   if (!confirmUrl) {
     return (
       <Notice kind="error" title={`Your payment of ${dollars(amount)} did not go through.`}>
@@ -269,8 +269,8 @@ function Unpaid({ unpaid: { amount, nextTryAt, confirmUrl }, busy, onConfirm, on
     )
   }
   return (
-    <Notice kind="error" title={`Your bank asks you to confirm the payment of ${dollars(amount)}.`}>
-      <p>{`It wants to know that it is you who pays. You confirm on our payment provider’s page, perhaps with your banking app. ${next}`}</p>
+    <Notice kind="error" title={`Your bank needs you to confirm the payment of ${dollars(amount)}.`}>
+      <p>{`It wants to be sure it’s you. Confirm on our payment provider’s page, perhaps with your banking app. ${next}`}</p>
       <Row>
         <Button disabled={busy} onClick={() => onConfirm(confirmUrl)}>
           Confirm the payment
@@ -297,7 +297,7 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
   return (
     <Section
       title="Your second membership"
-      lead="It was made with another email address, which belongs to your account now. You pay for both: end this one if one is enough."
+      lead="It was made with another email address that now belongs to your account. You’re paying for both. End this one if you need only one."
     >
       <MessageLine message={state.message} />
       <Items label="Second membership" facts>
@@ -314,7 +314,7 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
           <Button
             variant="secondary"
             pending={state.pending}
-            onClick={() => change('resume', () => 'Your second membership goes on.')}
+            onClick={() => change('resume', () => 'Your second membership continues.')}
           >
             Keep it after all
           </Button>
@@ -325,14 +325,14 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
         )}
       </div>
       <Dialog open={asking} title="End your second membership?" onClose={() => setAsking(false)}>
-        <p>{`Only this one ends, on ${formatMoment(paidUntil)}, when what is paid for it is over. Nothing more is charged for it. Your other membership stays as it is.`}</p>
+        <p>{`Only this one ends, on ${formatMoment(paidUntil)}, when its paid time is over. You won’t be charged for it again. Your other membership stays the same.`}</p>
         <Row>
           <Button
             onClick={() =>
               change(
                 'cancel',
                 (changed) =>
-                  `Your second membership ends on ${formatMoment(changed.endsAt ?? changed.paidUntil)}. Nothing more is charged for it.`,
+                  `Your second membership ends on ${formatMoment(changed.endsAt ?? changed.paidUntil)}. You won’t be charged for it again.`,
               )
             }
           >
@@ -405,18 +405,18 @@ function SwitchTerms({ quote, onAgree, onCancel }: SwitchTermsProps) {
         <>
           <Items label="What is charged" facts>
             <Item name={`The ${periodOf(plan)}`} detail={dollars(amount)} />
-            {credit > 0 && <Item name="Taken off for unused time" detail={`−${dollars(credit)}`} />}
+            {credit > 0 && <Item name="Credit for unused time" detail={`−${dollars(credit)}`} />}
             <Item name="Charged to your card now" detail={dollars(dueNow)} />
           </Items>
           <p>{`Then ${priceOf(plan, amount)}, from ${formatMoment(nextChargeAt)}, until you cancel.`}</p>
         </>
       ) : (
-        <p>{`Nothing is charged now, and no time that you have paid is lost. From ${formatMoment(nextChargeAt)} you pay ${priceOf(plan, amount)}, until you cancel.`}</p>
+        <p>{`You aren’t charged now, and you don’t lose any time you’ve paid for. From ${formatMoment(nextChargeAt)} you pay ${priceOf(plan, amount)}, until you cancel.`}</p>
       )}
       <Row>
         <Button onClick={onAgree}>{dueNow > 0 ? `Pay ${dollars(dueNow)} now` : `Pay by the ${periodOf(plan)}`}</Button>
         <Button variant="secondary" onClick={onCancel}>
-          Leave it as it is
+          Keep it as is
         </Button>
       </Row>
     </>

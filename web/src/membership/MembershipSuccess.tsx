@@ -139,10 +139,15 @@ interface MembershipStepsProps extends Pick<MembershipTicketProps, 'classDate' |
 /** The steps from the payment to the members' first class. */
 function MembershipSteps({ classDate, startTime, toConfirm }: MembershipStepsProps) {
   const steps: NextStep[] = [
-    { title: 'Sign the waiver', text: 'You read and sign it as the parent or guardian. It takes a few minutes.' },
+    { title: 'Sign the waiver', text: 'Read and sign it as the parent or guardian. It takes a few minutes.' },
     ...(toConfirm === undefined
       ? []
-      : [{ title: 'Confirm your email', text: `We mailed a code to ${toConfirm}: with it, your account is ready.` }]),
+      : [
+          {
+            title: 'Confirm your email',
+            text: `We emailed a code to ${toConfirm}. Enter it and your account is ready.`,
+          },
+        ]),
     ...(classDate === ''
       ? []
       : [
@@ -151,7 +156,7 @@ function MembershipSteps({ classDate, startTime, toConfirm }: MembershipStepsPro
             text: (
               <>
                 <Moment classDate={classDate} startTime={startTime} />
-                <p>Live on a video call. The link comes by email once the waiver is signed.</p>
+                <p>Live on a video call. We’ll email the link once the waiver is signed.</p>
               </>
             ),
           },
@@ -173,10 +178,10 @@ function NotFound() {
 
 const refusals: Record<NonNullable<MembershipOutcome['refusal']>, string> = {
   class_full: 'By the time your payment arrived, the session was full.',
-  class_started: 'By the time your payment arrived, the session had begun.',
-  class_not_offered: 'By the time your payment arrived, the session was not offered any more.',
-  duplicate: 'This email has a membership already, so the second one ended at once.',
-  amount_mismatch: 'The payment was not for the price of the membership.',
+  class_started: 'By the time your payment arrived, the session had started.',
+  class_not_offered: 'By the time your payment arrived, the session was no longer offered.',
+  duplicate: 'This email already has a membership, so we ended the second one.',
+  amount_mismatch: 'The payment didn’t match the price of the membership.',
 }
 
 /** The server's status of the payment with this reference. */
@@ -194,8 +199,8 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
       <Page title="Your payment is being processed">
         {errorUpdateCount > 0 ? (
           <>
-            <Notice title="We cannot reach our payment desk right now." live>
-              <p>If you have paid, your payment is safe with us. This page asks again by itself.</p>
+            <Notice title="We can’t check your payment right now." live>
+              <p>If you’ve paid, your payment is safe with us. This page keeps checking.</p>
             </Notice>
             <LongWait reference={reference} />
           </>
@@ -210,14 +215,14 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
     ? [...details, ['Class time', `${timeForReader(seat.classDate, seat.startTime)}, live on a video call`]]
     : details
   const back = data.refunded > 0 && (
-    <p>{`${formatMoney({ amount: data.refunded, currency: data.currency })} goes back to your card, by itself.`}</p>
+    <p>{`${formatMoney({ amount: data.refunded, currency: data.currency })} will be refunded to your card automatically.`}</p>
   )
   switch (data.status) {
     case 'processing':
       return (
         <Page title="Your payment is being processed">
-          <Notice title="We are waiting for the final word on your payment." live>
-            <p>This page shows by itself when it is done. The confirmation comes by email too.</p>
+          <Notice title="We’re waiting for your payment to be confirmed." live>
+            <p>This page updates automatically. We’ll email you the confirmation too.</p>
           </Notice>
           <LongWait reference={data.attemptId} />
           <Card>
@@ -228,7 +233,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
     case 'open':
       return (
         <Page title="Your membership is not paid yet">
-          <Notice title="Nothing was charged.">
+          <Notice title="You weren’t charged.">
             <p>Your seat is held while you pay.</p>
           </Notice>
           <Card>
@@ -242,7 +247,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
       return (
         <Page title="Your membership is not paid">
           <Notice title="The payment was not completed in time, or did not go through.">
-            {back || <p>Nothing was charged.</p>}
+            {back || <p>You weren’t charged.</p>}
           </Notice>
           <Actions>
             <ButtonLink to="/membership/register">Try again</ButtonLink>
@@ -251,10 +256,10 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
       )
     case 'refused':
       return (
-        <Page title="Your money goes back">
-          <Notice title={data.refusal ? refusals[data.refusal] : 'This membership could not begin.'} live>
-            {back || <p>What you paid goes back to your card, by itself.</p>}
-            <p>We tell you by email as well.</p>
+        <Page title="Your payment is being refunded">
+          <Notice title={data.refusal ? refusals[data.refusal] : 'This membership couldn’t start.'} live>
+            {back || <p>We’re automatically refunding your card.</p>}
+            <p>We’ll email you too.</p>
           </Notice>
           <Actions>
             {data.refusal === 'duplicate' ? (
@@ -283,7 +288,7 @@ function Asked({ reference, pending }: { reference: string; pending: PendingUser
             <>
               <Notice
                 kind="success"
-                title="Welcome. Your membership has begun, and your seat in the members’ session is yours."
+                title="Welcome. Your membership has started, and you have a seat in the members’ session."
               />
               <MembershipTicket
                 plan={planInShort(data.plan, data.amount)}
@@ -312,7 +317,7 @@ function GoOn({ url }: { url: string }) {
   return (
     <Actions>
       <Button onClick={() => leaveFor(url)} pending={leaving}>
-        Go on to the payment
+        Continue to payment
       </Button>
     </Actions>
   )
@@ -383,7 +388,10 @@ function Member({ pending, plan, rows, reference = '', startTime = null }: Membe
   const signedIn = data?.user || autoSignIn.state === 'signed in'
   return (
     <>
-      <Notice kind="success" title="Welcome. Your membership begins, and your seat in the members’ session is yours." />
+      <Notice
+        kind="success"
+        title="Welcome. Your membership is starting, and you have a seat in the members’ session."
+      />
       <MembershipTicket
         givenName={pending.given_name}
         plan={plan}
@@ -391,7 +399,7 @@ function Member({ pending, plan, rows, reference = '', startTime = null }: Membe
         startTime={startTime}
       />
       {signedIn ? (
-        <Notice kind="success" title="Your account is confirmed, and you are logged in." live>
+        <Notice kind="success" title="Your account is confirmed, and you’re logged in." live>
           <ButtonLink to="/profile" variant="secondary">
             Go to your profile
           </ButtonLink>
@@ -400,7 +408,7 @@ function Member({ pending, plan, rows, reference = '', startTime = null }: Membe
         <Card as="section" className={styles.confirm} aria-labelledby="confirm-heading">
           <h2 id="confirm-heading">Confirm your email</h2>
           <p>
-            We mailed a code to <strong translate="no">{pending.codeSentTo || pending.email}</strong>. Enter it, and
+            We emailed a code to <strong translate="no">{pending.codeSentTo || pending.email}</strong>. Enter it and
             your account is ready.
           </p>
           <ButtonLink to="/confirm" search={{ email: pending.email }} variant="secondary">

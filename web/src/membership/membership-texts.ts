@@ -27,7 +27,7 @@ export const memberGets = [
     text: 'Groups have 5 to 10 students and meet on a live video call, with a coach who sees every child.',
   },
   {
-    title: 'An account that you keep',
+    title: 'An account of your own',
     text: 'Your details in one place, safe behind a password, a passkey or a second step of your choice.',
   },
 ] as const
@@ -35,6 +35,6 @@ export const memberGets = [
 export const membershipSteps = [
   'You create your account and choose a class date.',
   'You pay by card on the next page.',
-  'You confirm your email with the code that we mail you.',
+  'You confirm your email with the code we email you.',
   'You complete the waiver form.',
 ] as const

@@ -24,11 +24,11 @@ export const fallLaunch: Content = {
       id: 'dates',
       title: 'When it begins',
       blocks: [
-        'You choose one of four first days for your child. All levels start from 4:00 PM Pacific on a live video call.',
+        'Choose one of four start dates for your child. All levels start from 4:00 PM Pacific on a live video call.',
         { kind: 'list', items: fall2025Days.map(formatClassDate) },
-        `Kits ship from ${formatClassDate(kitsShipFrom)}, as soon as you have signed the waiver, and arrive before the program starts.`,
+        `Kits ship from ${formatClassDate(kitsShipFrom)}, as soon as you sign the waiver, and arrive before the program starts.`,
         [
-          'You are reading this later? The ',
+          'Reading this later? The ',
           { to: '/robokidslanding', text: 'class page' },
           ' always has the dates that are open now.',
         ],
@@ -64,7 +64,7 @@ export const fallLaunch: Content = {
             ],
           ],
         },
-        'The price holds the live sessions, the kit, and its way to your home. The ages are a recommendation: you know your child best.',
+        'The price includes the live sessions, the kit and shipping. Ages are recommendations: you know your child best.',
       ],
     },
     {
@@ -83,8 +83,8 @@ export const fallLaunch: Content = {
           items: [
             'Choose a level and a date, and fill in the form. You register as the parent or guardian, 18 or older.',
             'Pay by card on the next page.',
-            'Sign the waiver. It takes a minute.',
-            'The kit ships, and the class link comes by email.',
+            'Sign the waiver. It takes a few minutes.',
+            'The kit ships, and we email you the class link.',
           ],
         },
       ],

@@ -13,7 +13,7 @@ export const news = {
   fallLaunch: {
     id: 'fall-launch',
     title: 'Our fall 2025 classes begin in October',
-    snippet: 'Four levels, four first days, one box on its way to you. And a sibling joins free.',
+    snippet: 'Four levels, four start dates, one box on its way to you. And a sibling joins free.',
     link: '/news/fall-launch',
     category: 'News',
     date: '2025-08-23',

@@ -9,7 +9,7 @@ export const securityBasics: Content = {
   picture: news.securityBasics.picture,
   parent: { to: '/news-guides', text: 'News & Guides' },
   opening: [
-    'Before you type your child’s name into any website, ours included, you deserve to know whom you are telling it. These habits need no expert knowledge. Teach them to your child as you go: by the time they need them, they will have them.',
+    'Before you type your child’s name into any website, ours included, you deserve to know who you’re telling it to. These habits need no expert knowledge. Teach them to your child as you go: by the time they need them, they will have them.',
   ],
   sections: [
     {
@@ -21,23 +21,23 @@ export const securityBasics: Content = {
           items: [
             [
               { strong: 'Read the address.' },
-              ' The part just before the first single slash tells whose site it is. A small change of letters makes another site.',
+              ' The part just before the first single slash shows whose site it is. Change one letter and it’s a different site.',
             ],
             [
               { strong: 'Look for https.' },
-              ' It keeps others from reading along. It does not tell that the site is honest: a fraudulent one can have it too.',
+              ' It keeps others from reading along. It does not mean the site is honest: a fraudulent one can have it too.',
             ],
             [
               { strong: 'Type it yourself.' },
               ' Do not log in through a link in a message that you did not expect. Open the site from your bookmarks.',
             ],
             [
-              { strong: 'One password for one site.' },
+              { strong: 'One password per site.' },
               ' A password manager remembers them. Where a site offers a passkey, take it: it cannot be typed into the wrong place.',
             ],
             [
               { strong: 'Add a second step.' },
-              ' A code from an app or a message keeps a stolen password from being enough. Never read such a code to anybody, whoever they say they are.',
+              ' A code from an app or a message keeps a stolen password from being enough. Never read such a code to anyone, no matter who they say they are.',
             ],
             [
               { strong: 'Ask why.' },
@@ -45,7 +45,7 @@ export const securityBasics: Content = {
             ],
             [
               { strong: 'Pay where you are protected.' },
-              ' Pay by card on the payment provider’s own page, and be careful where only transfers or gift cards are taken.',
+              ' Pay by card on the payment provider’s own page, and be careful where only transfers or gift cards are accepted.',
             ],
           ],
         },
@@ -60,9 +60,9 @@ export const securityBasics: Content = {
           items: [
             'Only an adult registers. A child needs no account with us.',
             'Your card number goes to our payment provider and never reaches our servers.',
-            'We keep passwords only in a form that nobody can read, not even we.',
+            'We keep passwords only in a form that no one can read, not even us.',
             'Member accounts can have a passkey or a second step. We recommend both.',
-            'Class links go to the registered guardian alone, and a child may keep the camera off.',
+            'Class links go only to the registered guardian, and a child may keep the camera off.',
             [
               'What we keep, and for how long, is in our ',
               { to: '/privacy', text: 'Privacy Policy' },
@@ -81,7 +81,7 @@ export const securityBasics: Content = {
           items: [
             'Our address, your school and your passwords stay in the family.',
             'If something on the screen feels odd, you may always come and get me. You will never be in trouble for that.',
-            'People online can say they are anyone.',
+            'People online can pretend to be anyone.',
           ],
         },
         [

@@ -17,8 +17,8 @@ export const welcome: Content = {
       id: 'mission',
       title: 'Our mission',
       blocks: [
-        'Empowering Kids to Build the Future with Robotic Engineering. In everyday words: a child who has built a robot, and knows why it works, looks at the world as something that can be understood, mended and improved.',
-        'We do not promise that every child becomes an engineer. We do promise that no child in our classes only watches.',
+        'Empowering Kids to Build the Future with Robotic Engineering. In everyday words: a child who has built a robot, and knows why it works, sees the world as something that can be understood, fixed and improved.',
+        'We do not promise that every child becomes an engineer. We do promise that no child in our classes just watches.',
       ],
     },
     {
@@ -30,7 +30,7 @@ export const welcome: Content = {
           items: [
             [
               { strong: 'A box comes to your home.' },
-              ' The kit holds the parts that the build needs. We ship across the U.S.',
+              ' The kit has all the parts the build needs. We ship across the U.S.',
             ],
             [
               { strong: 'A coach comes on the call.' },
@@ -47,7 +47,7 @@ export const welcome: Content = {
           { to: '/robokidspage1', text: 'Foundations' },
           ' to the ',
           { to: '/robokidspage4', text: 'Custom Innovation Lab' },
-          '. Older students who want to found something find their way in the ',
+          '. Older students who want to start something can find their path in the ',
           { to: '/innovator', text: 'Innovator Program' },
           '.',
         ],
@@ -57,9 +57,9 @@ export const welcome: Content = {
       id: 'parents',
       title: 'What we ask of you',
       blocks: [
-        'A table that may get messy, an adult within reach, and patience when the first program does nothing at all. It usually is a semicolon.',
+        'A table that may get messy, an adult within reach, and patience when the first program does nothing at all. It’s usually a semicolon.',
         [
-          'You would like to try before you decide? Our ',
+          'Would you like to try before you decide? Our ',
           { to: '/news-guides', text: 'guides' },
           ' are free. Begin with ',
           { to: '/guides/light-switch', text: 'the light switch' },

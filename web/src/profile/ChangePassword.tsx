@@ -16,7 +16,7 @@ export function ChangePassword({ email }: { email: string }) {
   const { previousPassword, proposedPassword } = form.values
   const change = () => {
     if (previousPassword === '') {
-      form.showError('Please check the marked fields.', { previousPassword: 'Enter the password that you have now.' })
+      form.showError('Please check the marked fields.', { previousPassword: 'Enter your current password.' })
       return
     }
     if (!isPasswordGood(proposedPassword)) {
@@ -30,7 +30,7 @@ export function ChangePassword({ email }: { email: string }) {
         answer: done,
       })
       form.change(noPasswords)
-      form.showSuccess('Your password is changed.')
+      form.showSuccess('Your password has been changed.')
     })
   }
   return (

@@ -40,7 +40,7 @@ export function ConfirmIdentity({ profile }: { profile: Profile }) {
   }, [question, fieldId])
   const cancel = () => question?.refused(new Error('Nothing was changed.'))
   return (
-    <Dialog open={question !== null} title="Please confirm that it is you" onClose={cancel}>
+    <Dialog open={question !== null} title="Please confirm that it’s you" onClose={cancel}>
       {question && <Proof profile={profile} fieldId={fieldId} onProven={question.answered} onCancel={cancel} />}
     </Dialog>
   )
@@ -97,7 +97,7 @@ function Proof({ profile, fieldId, onProven, onCancel }: ProofProps) {
   }
   return (
     <Form message={form.message ?? signIn.ended} onSubmit={prove}>
-      <p>You logged in a while ago. Show us that nobody else is at your screen, and we go on with what you wanted.</p>
+      <p>You logged in a while ago. Confirm that it’s still you and we’ll continue.</p>
       <AccountName email={email} />
       <Field
         id={fieldId}

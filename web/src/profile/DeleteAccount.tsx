@@ -22,7 +22,7 @@ export function DeleteAccount({ email }: { email: string }) {
     forgetUser(queryClient)
   }
   return (
-    <Section title="Delete your account" lead="Your account and what it holds are deleted for good.">
+    <Section title="Delete your account" lead="This permanently deletes your account and what’s in it.">
       <div>
         <Button variant="secondary" onClick={() => setAsking(true)}>
           Delete account
@@ -38,7 +38,7 @@ export function DeleteAccount({ email }: { email: string }) {
           }}
         />
       </Dialog>
-      <Alert message={deleted ? 'Your account is deleted.' : null} onClose={() => void leave()} />
+      <Alert message={deleted ? 'Your account has been deleted.' : null} onClose={() => void leave()} />
     </Section>
   )
 }
@@ -65,15 +65,15 @@ function ReallyDelete({ email, onCancel, onDeleted }: ReallyDeleteProps) {
   return (
     <Form message={form.message} onSubmit={remove}>
       <p>
-        This cannot be undone. A membership is not renewed any more; until its paid time is over it waits for an account
-        with the same email.
+        This can’t be undone. A membership won’t renew; until its paid time is over, a new account with the same email
+        can use it.
       </p>
-      <p>Enter your password to show that it is you.</p>
+      <p>Enter your password to confirm that it’s you.</p>
       <AccountName email={email} />
       <Field {...form.field('password')} label="Password" type="password" autoComplete="current-password" required />
       <Row>
         <Button type="submit" variant="danger" pending={form.pending}>
-          Delete for good
+          Delete permanently
         </Button>
         <Button variant="secondary" disabled={form.pending} onClick={onCancel}>
           Keep my account

@@ -19,13 +19,13 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
   const forget = (key: string) =>
     state.submit(async () => {
       await changeProfile(queryClient, `/api/profile/devices/${encodeURIComponent(key)}`, { method: 'DELETE' })
-      state.showSuccess('The device is forgotten.')
+      state.showSuccess('Device forgotten.')
     })
   const trust = (key: string, remembered: boolean) =>
     state.submit(async () => {
       await changeProfile(queryClient, `/api/profile/devices/${encodeURIComponent(key)}`, { body: { remembered } })
       state.showSuccess(
-        remembered ? 'This device logs in without a second step.' : 'This device is asked for the second step.',
+        remembered ? 'This device now skips the second step.' : 'This device now needs the second step.',
       )
     })
   const leaveEverywhere = () =>
@@ -34,17 +34,14 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
         everywhere: true,
         leave: () => navigate({ to: '/membership/login', replace: true, state: { signedOutEverywhere: true } }),
       }).catch((cause: unknown) => {
-        throw new Error('You are not logged out everywhere. Please try again.', { cause })
+        throw new Error('We couldn’t log you out everywhere. Please try again.', { cause })
       }),
     )
   return (
-    <Section
-      title="Devices"
-      lead="Browsers that you have logged in with. One that you trust is not asked for a second step."
-    >
+    <Section title="Devices" lead="Browsers you’ve logged in with. The ones you trust skip the second step.">
       <MessageLine message={state.message} />
       {devices.length === 0 ? (
-        <p>No devices are known yet.</p>
+        <p>No devices yet.</p>
       ) : (
         <Items label="Devices">
           {devices.map(({ key, name, lastUsedAt, current, remembered }) => (
@@ -72,8 +69,8 @@ export function Devices({ devices }: { devices: Profile['devices'] }) {
       </div>
       <Dialog open={asking} title="Log out everywhere?" onClose={() => setAsking(false)}>
         <p>
-          You are logged out in every browser, this one included. None of them is trusted any more: each asks for your
-          second step again.
+          This logs you out in every browser, including this one. Each will ask for your second step again, even if you
+          trusted it.
         </p>
         <Row>
           <Button

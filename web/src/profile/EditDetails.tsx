@@ -50,7 +50,7 @@ export function EditDetails({ profile, onSaved, onCancel }: EditDetailsProps) {
       <Field
         {...form.field('email')}
         label="Email"
-        hint="A new address counts once you have entered the code that we mail to it."
+        hint="A new address takes effect once you enter the code we email to it."
         type="email"
         inputMode="email"
         autoComplete="email"

@@ -30,7 +30,7 @@ export function Passkeys({ passkeys }: { passkeys: Profile['passkeys'] }) {
     setRemoving(null)
     state.submit(async () => {
       await changeProfile(queryClient, `/api/profile/passkeys/${encodeURIComponent(id)}`, { method: 'DELETE' })
-      state.showSuccess('The passkey is removed.')
+      state.showSuccess('Passkey removed.')
     })
   }
 

@@ -80,7 +80,7 @@ function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }
     <div className={`${styles.waiting} ${styles.narrow}`}>
       <h1>Your profile</h1>
       <Notice kind="error" title="We could not load your profile." live>
-        <p>Our server did not answer. Nothing is lost.</p>
+        <p>Our server didn’t respond. Nothing is lost.</p>
         <Button variant="secondary" onClick={retry} pending={pending} pendingLabel="Loading...">
           Try again
         </Button>

@@ -19,7 +19,7 @@ const factors: { type: MfaType; name: string; detail: string }[] = [
     type: 'EMAIL',
     name: 'Email',
     detail:
-      'We mail a code to your verified address. An app is safer: after a reset of your password by email, you also need a browser that you have logged in with before.',
+      'We email a code to your verified address. An app is safer: with email, you also need a browser you’ve used before after a password reset.',
   },
 ]
 
@@ -47,7 +47,7 @@ export function SecondStep({ profile }: { profile: Profile }) {
   return (
     <Section
       title="Second step"
-      lead="With a second step, nobody can log in with your password alone. When you turn the first one on, every other browser is logged out."
+      lead="With a second step, no one can log in with just your password. Turning on the first one logs out every other browser."
     >
       <MessageLine message={state.message} />
       <Items label="Second steps">
@@ -58,12 +58,12 @@ export function SecondStep({ profile }: { profile: Profile }) {
             <Item
               key={type}
               name={name}
-              badge={on ? (preferred === type ? 'On, asked first' : 'On') : undefined}
+              badge={on ? (preferred === type ? 'On, used first' : 'On') : undefined}
               detail={(!on && missing) || detail}
             >
               {on && preferred !== type && (
                 <Button variant="quiet" disabled={state.pending} onClick={() => set(type, true, true)}>
-                  Ask first<span className="visually-hidden">{` (${name})`}</span>
+                  Use first<span className="visually-hidden">{` (${name})`}</span>
                 </Button>
               )}
               {on ? (
@@ -125,7 +125,7 @@ function VerifyTotp({ secret, uri, onDone, onCancel }: VerifyTotpProps) {
           {...form.field('code')}
           awaited
           label="Code from the app"
-          hint="Six digits, others every 30 seconds. Is a right one refused? Let the phone set its clock by itself."
+          hint="Six digits that change every 30 seconds. Not accepted? Set your phone’s clock to automatic."
         />
         <Row>
           <Button type="submit" pending={form.pending}>

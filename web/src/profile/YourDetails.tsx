@@ -53,7 +53,7 @@ export function YourDetails({ profile }: { profile: Profile }) {
               if (newEmail)
                 setVerifying({
                   attribute: 'email',
-                  sent: `We mailed a code to ${newEmail}. It counts once you have entered it.`,
+                  sent: `We emailed a code to ${newEmail}. The new address takes effect once you enter it.`,
                 })
             }}
           />
@@ -71,7 +71,7 @@ export function YourDetails({ profile }: { profile: Profile }) {
           badge={emailVerified ? 'Verified' : formerEmail ? 'Not verified yet' : undefined}
           open={!emailVerified}
           detail={email}
-          note={formerEmail && `Until you enter its code, you log in with ${formerEmail}, and our mails go there.`}
+          note={formerEmail && `Until you enter its code, you log in with ${formerEmail}, and we email you there.`}
         >
           {!emailVerified && verifyButton('email', 'Verify email')}
         </Item>

@@ -6,7 +6,7 @@ export function AddToCalendar({ registrationId }: { registrationId: string }) {
     <FileButton
       address={`/api/registrations/${encodeURIComponent(registrationId)}/calendar.ics`}
       variant="secondary"
-      failure="We cannot make the entry right now. It is in your confirmation email as well."
+      failure="We can’t make the event right now. It’s also in your confirmation email."
     >
       Add to calendar
     </FileButton>

@@ -68,15 +68,15 @@ function UnverifiedConfirmation({ record }: { record: RegistrationRecord }) {
   return (
     // The heading is specified.
     <StatusPage step="register" title="You're Registered">
-      <Notice title="We have not checked these details.">
+      <Notice title="We haven’t checked these details.">
         <p>
-          They came with the link, or from this browser. The email that we sent you says whether your seat is paid and
-          yours. Its link opens your registration, with all that belongs to it.
+          They came from the link or from this browser. To see whether your seat is paid and confirmed, use the link in
+          the email we sent you.
         </p>
       </Notice>
       <p>
-        Once your payment is with us, the waiver is the last thing before we ship the kit. From the browser in which you
-        registered you can sign it here as well.
+        Once we have your payment, the waiver is the last step before we ship the kit. If you registered in this
+        browser, you can sign it here.
       </p>
       <Actions>
         <ButtonLink to="/robokids/waiver">Read and sign the waiver</ButtonLink>
@@ -104,10 +104,10 @@ function ConfirmationLoader({ reference, saved }: { reference: string; saved: Re
     case 'unreachable':
       return (
         <StatusPage step="pay" title="Your payment is being processed">
-          <Notice title="We cannot reach our registration desk right now." live>
+          <Notice title="We can’t check your registration right now." live>
             <p>
-              If you have paid, your payment is safe with us. This page asks again by itself, and the confirmation comes
-              by email too.
+              If you’ve paid, your payment is safe with us. This page keeps checking, and we’ll email you the
+              confirmation too.
             </p>
           </Notice>
           <LongWait reference={reference} />
@@ -124,12 +124,12 @@ function MoneyBack({
 }: {
   displayStatus: Extract<DisplayStatus, { kind: 'registered' }>
 }) {
-  const verb = ({ state }: RefundProgress) => (state === 'done' ? 'went back' : 'is on its way back')
+  const verb = ({ state }: RefundProgress) => (state === 'done' ? 'was refunded' : 'is being refunded')
   return (
     <>
       {refunded?.money && <p>{`${formatMoney(refunded.money)} of it ${verb(refunded)} to your card.`}</p>}
       {returned?.money && (
-        <p>{`You paid ${formatMoney(returned.money)} more than you owe, and it ${verb(returned)} to your card. Your seat stays paid.`}</p>
+        <p>{`You paid ${formatMoney(returned.money)} too much. It ${verb(returned)} to your card, and your seat stays paid.`}</p>
       )}
     </>
   )
@@ -151,16 +151,16 @@ function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: R
       title: signed ? 'The waiver is signed' : 'Sign the waiver',
       done: signed,
       text: signed
-        ? 'Your copy comes by email.'
-        : 'You read and sign it as the parent or guardian. It takes a few minutes, and we ship the kit once it is done.',
+        ? 'We email you a copy.'
+        : 'Read and sign it as the parent or guardian. It takes a few minutes, and then we ship the kit.',
     },
-    { title: 'The kit comes', text: `We ship it${to}, so that it is with you before ${day}.` },
+    { title: 'The kit arrives', text: `We ship it${to}, so that it arrives before ${day}.` },
     {
       title: 'The first class',
       text: (
         <>
           <ClassMoment date={startDate} time={startTime} />
-          <p>{`Live on a video call. The link comes by email ${signed ? 'before the class' : 'once the waiver is signed'}.${length}`}</p>
+          <p>{`Live on a video call. We email you the link ${signed ? 'before the class' : 'once the waiver is signed'}.${length}`}</p>
         </>
       ),
     },
@@ -229,10 +229,10 @@ function ConfirmationDetails({ view }: { view: RegistrationView }) {
             kind="success"
             title={
               signed
-                ? 'Your waiver is signed, and the kit gets ready to ship.'
+                ? 'Your waiver is signed, and we’re getting the kit ready.'
                 : view.children.length === 1
-                  ? 'Your seat is paid and yours.'
-                  : 'Your seats are paid and yours.'
+                  ? 'Your seat is paid and confirmed.'
+                  : 'Your seats are paid and confirmed.'
             }
             live
           >
@@ -261,8 +261,8 @@ function ConfirmationDetails({ view }: { view: RegistrationView }) {
     case 'processing':
       return (
         <StatusPage step="pay" title="Your payment is being processed">
-          <Notice title="We are waiting for the final word on your payment and your seat." live>
-            <p>This page turns by itself as soon as it is known. You can also close it: we will email you.</p>
+          <Notice title="We’re waiting for your payment and seat to be confirmed." live>
+            <p>This page updates automatically. You can also close it: we’ll email you.</p>
           </Notice>
           <LongWait reference={view.registrationId} />
           {details}
@@ -272,7 +272,7 @@ function ConfirmationDetails({ view }: { view: RegistrationView }) {
       if (displayStatus.lastDecline) {
         return (
           <StatusPage step="pay" title="Your payment did not go through">
-            <Notice kind="error" title="Your card was declined, and nothing was charged." live>
+            <Notice kind="error" title="Your card was declined, and you weren’t charged." live>
               <p>{`${displayStatus.lastDecline} You can try again, with this card or another one.`}</p>
             </Notice>
             {toPayment}
@@ -282,16 +282,14 @@ function ConfirmationDetails({ view }: { view: RegistrationView }) {
       }
       return (
         <StatusPage step="pay" title="Your payment is being processed">
-          <Notice title="We have not heard of your payment yet." live>
-            <p>
-              If you have just paid, this page turns by itself in a moment. You can also close it: we will email you.
-            </p>
+          <Notice title="We haven’t received your payment yet." live>
+            <p>If you just paid, this page will update in a moment. You can also close it: we’ll email you.</p>
           </Notice>
           <LongWait reference={view.registrationId} />
           {details}
           <Actions>
             <ButtonLink to="/robokids-payment" search={search} variant="secondary">
-              I have not paid yet
+              I haven’t paid yet
             </ButtonLink>
           </Actions>
         </StatusPage>
@@ -299,7 +297,7 @@ function ConfirmationDetails({ view }: { view: RegistrationView }) {
     case 'unpaid':
       return (
         <StatusPage step="pay" title="Your payment did not go through">
-          <Notice title="You were not charged." live>
+          <Notice title="You weren’t charged." live>
             <p>The card page was closed before a payment was made. Your seat is still held for a moment.</p>
           </Notice>
           {toPayment}

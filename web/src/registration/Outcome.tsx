@@ -12,7 +12,7 @@ import { StartAgain } from './StartAgain.tsx'
 const whyRejected = {
   class_full: 'The last seat went to another family before your payment arrived.',
   class_started: 'The class had already started when your payment arrived.',
-  registration_cancelled: 'The registration had been cancelled when your payment arrived.',
+  registration_cancelled: 'The registration had been canceled when your payment arrived.',
 }
 
 function refundText({ state, money }: RefundProgress): { title: string; detail: string } {
@@ -21,22 +21,22 @@ function refundText({ state, money }: RefundProgress): { title: string; detail: 
     case 'done':
       return { title: `${amount} was refunded to your card.`, detail: 'Your bank may take a few days to show it.' }
     case 'underway':
-      return { title: `${amount} is on its way back to your card.`, detail: 'You do not need to do anything.' }
+      return { title: `${amount} is being refunded to your card.`, detail: 'You don’t need to do anything.' }
     case 'failed':
       return {
-        title: `Your bank did not take the refund of ${amount}.`,
-        detail: 'We still owe it to you and will send it another way.',
+        title: `Your bank didn’t accept the refund of ${amount}.`,
+        detail: 'We still owe you this money and will send it another way.',
       }
   }
 }
 
 function returningText({ refund, byBank }: Extract<DisplayStatus, { kind: 'returning' }>): string {
-  return byBank && refund.money ? `Your bank gave ${formatMoney(refund.money)} back to you.` : refundText(refund).title
+  return byBank && refund.money ? `Your bank returned ${formatMoney(refund.money)} to you.` : refundText(refund).title
 }
 
 function expiredText({ charged, refund }: Extract<DisplayStatus, { kind: 'expired' }>): string {
   if (refund) return refundText(refund).title
-  return charged === 'no' ? 'You were not charged.' : 'No payment arrived in time.'
+  return charged === 'no' ? 'You weren’t charged.' : 'No payment arrived in time.'
 }
 
 /** The payment is disputed; the registration keeps its seat. */
@@ -63,7 +63,7 @@ export function EndedOutcome({ view, displayStatus, children }: EndedOutcomeProp
       return (
         <>
           <Notice title={refundText(displayStatus.refund).title} live>
-            <p>{`${whyRejected[displayStatus.reason ?? 'class_full']} We are sorry. ${refundText(displayStatus.refund).detail}`}</p>
+            <p>{`${whyRejected[displayStatus.reason ?? 'class_full']} We’re sorry. ${refundText(displayStatus.refund).detail}`}</p>
           </Notice>
           <Actions>
             <StartAgain record={record}>Choose another date</StartAgain>
@@ -78,8 +78,8 @@ export function EndedOutcome({ view, displayStatus, children }: EndedOutcomeProp
         <>
           <Notice title={expiredText(displayStatus)} live>
             <p>
-              A seat is held for a while only, so that other families get a chance. This one was let go. Your details
-              are kept.
+              We hold seats only for a while, so that other families get a chance. Yours was released, but we kept your
+              details.
             </p>
           </Notice>
           {children}
@@ -100,8 +100,7 @@ export function EndedOutcome({ view, displayStatus, children }: EndedOutcomeProp
         <>
           <Notice title={returningText(displayStatus)} live>
             <p>
-              With it this registration ends: there is nothing to sign, and no kit is shipped. You do not need to do
-              anything.
+              This ends your registration: there’s nothing to sign, and no kit ships. You don’t need to do anything.
             </p>
           </Notice>
           <Actions>
@@ -115,9 +114,7 @@ export function EndedOutcome({ view, displayStatus, children }: EndedOutcomeProp
       return (
         <>
           <Notice
-            title={
-              displayStatus.refund ? refundText(displayStatus.refund).title : 'There is no seat held for it any more.'
-            }
+            title={displayStatus.refund ? refundText(displayStatus.refund).title : 'We no longer hold a seat for you.'}
             live
           >
             {displayStatus.refund && <p>{refundText(displayStatus.refund).detail}</p>}

@@ -50,10 +50,10 @@ function PaymentOfRecord({ record }: { record: RegistrationRecord }) {
   const due = offer && totalOf(offer, 1 + record.siblings.length).total
   return (
     <StatusPage step="pay" title="Payment">
-      <Notice title="We have not checked these details.">
+      <Notice title="We haven’t checked these details.">
         <p>
-          They come from this browser. If you have paid, use the link in the email that we sent you: it leads to your
-          registration. If you have not, go on with the form, which is filled in already.
+          They come from this browser. If you’ve paid, use the link in the email we sent you to see your registration.
+          If you haven’t, continue with the form, which is already filled in.
         </p>
       </Notice>
       <Card>
@@ -61,7 +61,7 @@ function PaymentOfRecord({ record }: { record: RegistrationRecord }) {
         {due && <Due>{formatMoney(due)}</Due>}
       </Card>
       <Actions>
-        <StartAgain record={record}>Go on to register and pay</StartAgain>
+        <StartAgain record={record}>Continue to register and pay</StartAgain>
       </Actions>
     </StatusPage>
   )
@@ -70,7 +70,7 @@ function PaymentOfRecord({ record }: { record: RegistrationRecord }) {
 function Due({ children }: { children: string }) {
   return (
     <p className={styles.due}>
-      <span>To pay</span>
+      <span>Amount due</span>
       <strong>{children}</strong>
     </p>
   )
@@ -97,8 +97,8 @@ function PaymentOf({ reference }: { reference: string }) {
     case 'unreachable':
       return (
         <StatusPage step="pay" title="Payment">
-          <Notice title="We cannot reach our registration desk right now." live>
-            <p>Nothing is lost. This page asks again by itself.</p>
+          <Notice title="We can’t check your registration right now." live>
+            <p>Nothing is lost. This page keeps checking.</p>
           </Notice>
           <LongWait reference={reference} />
         </StatusPage>
@@ -139,10 +139,10 @@ function PaymentFor({ view }: { view: RegistrationView }) {
       >
         <Notice
           kind={paid ? 'success' : 'info'}
-          title={paid ? 'There is nothing left to pay.' : 'Please do not pay again.'}
+          title={paid ? 'There’s nothing left to pay.' : 'Please don’t pay again.'}
           live
         >
-          <p>{paid ? 'Your seat is yours.' : 'We are waiting for the final word on your payment and your seat.'}</p>
+          <p>{paid ? 'Your seat is confirmed.' : 'We’re waiting for your payment and seat to be confirmed.'}</p>
         </Notice>
         {!paid && <LongWait reference={view.registrationId} />}
         <Card>{summary}</Card>
@@ -233,7 +233,7 @@ function Payable({
   return (
     <>
       {lastDecline && (
-        <Notice kind="error" title="Your card was declined, and nothing was charged.">
+        <Notice kind="error" title="Your card was declined, and you weren’t charged.">
           <p>{`${lastDecline} You can try again, with this card or another one.`}</p>
         </Notice>
       )}
@@ -246,7 +246,7 @@ function Payable({
       {full ? (
         <>
           <Notice kind="error" title={full} live>
-            <p>Nothing was charged. You can choose another date; what you typed is kept.</p>
+            <p>You weren’t charged. You can choose another date; we kept what you typed.</p>
           </Notice>
           <Actions>
             <StartAgain record={record}>Choose another date</StartAgain>
@@ -256,12 +256,12 @@ function Payable({
         <>
           <div className={styles.notes}>
             <HoldNote />
-            <p className={styles.aside}>Nothing has been charged yet. You confirm the payment on the card page.</p>
+            <p className={styles.aside}>You haven’t been charged yet. You confirm the payment on the card page.</p>
           </div>
           <PayBar
             total={
               <>
-                <span>To pay</span>
+                <span>Amount due</span>
                 <strong>{due ? formatMoney(due) : 'Shown on the card page'}</strong>
               </>
             }

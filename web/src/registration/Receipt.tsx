@@ -133,7 +133,7 @@ function Paper({ kept, view }: PaperProps) {
         {file && (
           <FileButton
             address={file}
-            failure="We cannot make the PDF right now. Please try again in a moment. Your receipt stays here."
+            failure="We can’t make the PDF right now. Please try again in a moment. Your receipt stays here."
           >
             Download PDF
           </FileButton>

@@ -38,7 +38,7 @@ export function SignUp({ classType }: { classType: LevelClassType }) {
         />
         {failed && (
           <Notice kind="error" title="We could not load the dates and the price." live>
-            <p>What you type here is kept.</p>
+            <p>What you type here is saved.</p>
             <Button
               variant="secondary"
               onClick={() => void classes.refetch()}
@@ -105,13 +105,13 @@ function Facts({ content, offer, failed, programLength }: FactsProps) {
         {offer ? (
           <>
             <strong className={styles.price}>{formatMoney(offer.price, true)}</strong>{' '}
-            <span>a child, everything included</span>
+            <span>per child, everything included</span>
             {offer.siblingJoinsFree ? (
               <span
                 className={styles.promotion}
               >{`A sibling joins free${offer.promotionLastDay ? ` until ${formatShortClassDate(offer.promotionLastDay)}` : ''}`}</span>
             ) : (
-              <span>The kit and its shipping are in it.</span>
+              <span>Includes the kit and shipping.</span>
             )}
           </>
         ) : (
@@ -145,7 +145,7 @@ function About({ classType, level }: AboutProps) {
           <li>{`Program: ${level.programLength}`}</li>
           <li>Groups of 5 to 10 students</li>
         </ul>
-        <p className={styles.small}>Our classes together are made for ages 7 to 16; children from 5 up can register.</p>
+        <p className={styles.small}>Overall, our classes are made for ages 7 to 16; children 5 and up can join.</p>
       </section>
       <section aria-labelledby="learn-heading" className={styles.part}>
         <h3 id="learn-heading">What your child will do</h3>

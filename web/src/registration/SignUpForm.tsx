@@ -183,7 +183,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
           <DateCards
             {...field('startDate')}
             label="Start date"
-            hint="Select a date: the program begins on it."
+            hint="Select a date for the program to start."
             dates={offer ? datesOf(offer, classType) : failed ? [] : undefined}
             {...(offer ? { length: offer.programLength } : {})}
             value={values.startDate}
@@ -199,14 +199,14 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
           <Field
             {...text('guardianName')}
             label="Guardian name"
-            hint="You are the parent or guardian, 18 or older."
+            hint="The parent or guardian, 18 or older."
             autoComplete="name"
             required
           />
           <Field
             {...text('email')}
             label="Email"
-            hint="The confirmation and the class link go there."
+            hint="We send the confirmation and class link here."
             type="email"
             inputMode="email"
             autoComplete="email"
@@ -217,7 +217,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
         </fieldset>
 
         <fieldset className={styles.group}>
-          <legend>Where the kit goes</legend>
+          <legend>Where to ship the kit</legend>
           <Field {...text('addressLine1')} label="Address line 1" autoComplete="address-line1" required />
           <Field {...text('addressLine2')} label="Address line 2" optional autoComplete="address-line2" />
           <div className={styles.place}>
@@ -298,7 +298,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
               <p className={styles.aside}>
                 {offer?.siblingJoinsFree
                   ? 'Enroll one child and a sibling joins free.'
-                  : 'Brothers and sisters in the same class, in one go.'}
+                  : 'Register brothers and sisters for the same class together.'}
               </p>
             </div>
           )}
@@ -307,7 +307,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
         <div className={styles.end}>
           {errors['siblings'] && <Notice kind="error">{errors['siblings']}</Notice>}
           <HoldNote />
-          <p className={styles.aside}>Nothing is charged before you confirm it on the card page.</p>
+          <p className={styles.aside}>You won’t be charged until you confirm on the card page.</p>
         </div>
         <PayBar
           total={
@@ -368,7 +368,7 @@ function AgeNotice({ child, offer }: { child: ChildValues; offer: LevelOffer }) 
   if (age === undefined || age < 5 || (age >= from && age <= to)) return null
   return (
     <Notice live>
-      <p>{`We made this class for ages ${from} to ${to}. ${child.childName.trim() || 'Your child'} is ${age < from ? 'younger' : 'older'} and welcome all the same${age < from ? '; sitting together for the first sessions helps' : ''}.`}</p>
+      <p>{`We made this class for ages ${from} to ${to}. ${child.childName.trim() || 'Your child'} is ${age < from ? 'younger' : 'older'} but still welcome${age < from ? '; it helps to sit together for the first sessions' : ''}.`}</p>
     </Notice>
   )
 }

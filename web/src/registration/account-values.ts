@@ -15,6 +15,6 @@ export function valuesOfProfile({ givenName, familyName, email, address }: Profi
 /** The values of the signed-in account. @throws Error if another account is signed in by now */
 export async function accountValues(queryClient: QueryClient, userId: string): Promise<Partial<SignUpValues>> {
   const profile = await queryClient.fetchQuery(profileQuery(userId))
-  if (profile.userId !== userId) throw new Error('Another account is signed in.')
+  if (profile.userId !== userId) throw new Error('Another account is logged in.')
   return valuesOfProfile(profile)
 }

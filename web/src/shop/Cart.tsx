@@ -101,7 +101,7 @@ export function Cart({ items, products, onChanged }: CartProps) {
             <span className={styles.name}>
               <span>{name}</span>
               {quantity > 1 && <span className={styles.count}>{` × ${quantity}`}</span>}
-              {!isSold && <span className={styles.unsold}>Cannot be bought right now</span>}
+              {!isSold && <span className={styles.unsold}>Not available right now</span>}
             </span>
             <span className={styles.sum}>{usd(amount * quantity)}</span>
             <Button
@@ -135,8 +135,8 @@ export function Cart({ items, products, onChanged }: CartProps) {
       </Button>
       <p className={styles.aside}>
         {unsold
-          ? 'Please remove what cannot be bought, and you can check out.'
-          : 'You pay by card on the next page, where you also say where to send it. Pre-orders are charged today and ship when they are made.'}
+          ? 'Please remove what’s not available, and you can check out.'
+          : 'You pay by card and enter your address on the next page. Pre-orders are charged today and ship when they’re made.'}
       </p>
       <WayOn
         from="cart"

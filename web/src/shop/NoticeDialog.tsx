@@ -22,7 +22,7 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
     prepareProof('notice')
   }
   const [asked, setAsked] = useState('')
-  const form = useForm([values, change], 'We could not take that down. Please try again.')
+  const form = useForm([values, change], 'We couldn’t save that. Please try again.')
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -40,18 +40,18 @@ export function NoticeDialog({ product, open, onClose }: NoticeDialogProps) {
     onClose()
   }
   return (
-    <Dialog open={open} title={`News of the ${product.name}`} onClose={close}>
+    <Dialog open={open} title={`Alert for the ${product.name}`} onClose={close}>
       {asked ? (
         <div className={styles.form}>
           <output>
-            Please look into your mailbox: we have sent an email to <strong translate="no">{asked}</strong>. We write to
-            you once you have confirmed it, and only once.
+            Please check your inbox: we sent an email to <strong translate="no">{asked}</strong>. Confirm it, and we’ll
+            email you once, when it’s available.
           </output>
           <Button onClick={close}>Close</Button>
         </div>
       ) : (
         <form className={styles.form} onSubmit={submit} noValidate>
-          <p>One email when it can be had, nothing else. You can remove your address at any time.</p>
+          <p>One email when it’s available, nothing else. You can remove your address at any time.</p>
           <MessageLine message={form.message} />
           <div>
             <Field

@@ -26,7 +26,7 @@ export function NoticePage() {
     })
   const confirm = (
     <Button onClick={() => press('confirmation')} pending={pending}>
-      Yes, tell me
+      Yes, notify me
     </Button>
   )
   const remove = (
@@ -43,10 +43,10 @@ export function NoticePage() {
   const waiting = !data && !error && !unknown
   return (
     <div className={styles.page} aria-busy={waiting}>
-      <h1>{data ? `News of the ${data.productName}` : 'News from the shop'}</h1>
-      {unknown && <Notice kind="error" title="We have no such request. It may have been removed already." />}
+      <h1>{data ? `Alert for the ${data.productName}` : 'Shop alert'}</h1>
+      {unknown && <Notice kind="error" title="We can’t find this request. It may already have been removed." />}
       {!unknown && error && (
-        <Notice kind="error" title="We cannot look it up right now. Please try again later." live />
+        <Notice kind="error" title="We can’t look up your request right now. Please try again later." live />
       )}
       {waiting && (
         <>
@@ -57,7 +57,7 @@ export function NoticePage() {
       {message && <Notice kind="error" title={message.text} live />}
       {data?.status === 'unconfirmed' && (
         <>
-          <p>{`Shall we write to you when the ${data.productName} can be had? One email, nothing else.`}</p>
+          <p>{`Do you want an email when the ${data.productName} is available? One email, nothing else.`}</p>
           <Actions>
             {confirm}
             {remove}
@@ -67,7 +67,7 @@ export function NoticePage() {
       )}
       {data?.status === 'confirmed' && (
         <>
-          <Notice kind="success" title={`We will tell you when the ${data.productName} can be had.`} live />
+          <Notice kind="success" title={`We’ll email you when the ${data.productName} is available.`} live />
           <Actions>
             {remove}
             {toShop}
@@ -76,7 +76,7 @@ export function NoticePage() {
       )}
       {data?.status === 'told' && (
         <>
-          <Notice title="We have told you: this request is done." live />
+          <Notice title="We’ve emailed you: this request is done." live />
           <Actions>
             {remove}
             {toShop}
@@ -85,12 +85,12 @@ export function NoticePage() {
       )}
       {data?.status === 'removed' && (
         <>
-          <Notice kind="success" title="Your address is removed from this list." live>
-            We will not write to you about it again, even if somebody types in your address.
+          <Notice kind="success" title="Your address was removed from this list." live>
+            We won’t email you about it again, even if someone enters your address.
           </Notice>
           <Actions>
             <Button variant="secondary" onClick={() => press('confirmation')} disabled={pending}>
-              Tell me after all
+              Notify me after all
             </Button>
             {toShop}
           </Actions>

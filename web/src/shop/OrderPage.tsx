@@ -44,7 +44,7 @@ const toShop = (
 function Unknown() {
   return (
     <Page title="Your order">
-      <Notice kind="error" title="We know no order with this reference.">
+      <Notice kind="error" title="We can’t find an order with this reference.">
         <p>Please use the link in your email.</p>
       </Notice>
       {toShop}
@@ -64,8 +64,8 @@ function OrderLoader({ reference }: { reference: string }) {
   if (errorUpdateCount > 0) {
     return (
       <Page title="Your order">
-        <Notice title="We cannot reach our order desk right now." live>
-          <p>If you have paid, your payment is safe with us. This page asks again by itself.</p>
+        <Notice title="We can’t check your order right now." live>
+          <p>If you’ve paid, your payment is safe with us. This page keeps checking.</p>
         </Notice>
         <LongWait reference={reference} />
       </Page>
@@ -93,7 +93,7 @@ function rowsOf(order: Order): Row[] {
     ...(receiptNumber === null ? [] : [['Receipt', receiptNumber] as const]),
     ...(done > 0 ? [['Refunded', usd(done)] as const] : []),
     ...(pending > 0 ? [['Refund on its way', usd(pending)] as const] : []),
-    ...(owed > 0 ? [['Refund that failed', `${usd(owed)}, we still owe it to you`] as const] : []),
+    ...(owed > 0 ? [['Failed refund', `${usd(owed)}, still owed to you`] as const] : []),
     ...(trackingNumber === null ? [] : [['Tracking number', trackingNumber] as const]),
     ...(email === null ? [] : [['Email', asWritten(email)] as const]),
     ...(shipTo === null
@@ -121,22 +121,22 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
   const { checkout, lines } = order
   const { kind, wasShipped, back } = toOrderDisplayStatus(order)
   const { done, pending, owed } = back
-  const ships = wasShipped ? 'It is for what we had shipped to you.' : 'Nothing will be shipped.'
-  const part = done > 0 && <p>{`${usd(done)} of it went back to your card. ${banks}`}</p>
+  const ships = wasShipped ? 'It’s for what we had shipped to you.' : 'Nothing will be shipped.'
+  const part = done > 0 && <p>{`${usd(done)} of it was refunded to your card. ${banks}`}</p>
   const stillOwed = owed > 0 && (
-    <p>{`A refund of ${usd(owed)} did not go through at your bank. We still owe it to you, and will write to you.`}</p>
+    <p>{`A refund of ${usd(owed)} did not go through at your bank. We still owe you this money and will email you.`}</p>
   )
   const disputed = order.disputes?.map((dispute, index) => <p key={index}>{disputeText(dispute)}</p>)
   const twice = order.refunds.some(({ reason }) => reason === 'duplicate' || reason === 'amount_mismatch') && (
-    <p>What was paid beside the price went back to your card, or is on its way.</p>
+    <p>What was paid beyond the price has been or is being refunded to your card.</p>
   )
   switch (kind) {
     case 'returning':
       return {
-        title: 'Your money is on its way back',
+        title: 'Your refund is on its way',
         notice: (
-          <Notice title={`${usd(pending)} is on its way back to your card.`} live>
-            <p>{`You do not need to do anything. ${ships}`}</p>
+          <Notice title={`${usd(pending)} is being refunded to your card.`} live>
+            <p>{`You don’t need to do anything. ${ships}`}</p>
             {part}
           </Notice>
         ),
@@ -145,24 +145,24 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
       return {
         title: wasShipped ? 'Your returned order is refunded' : 'Your order is refunded',
         notice: (
-          <Notice title={`${usd(done)} went back to your card.`} live>
+          <Notice title={`${usd(done)} was refunded to your card.`} live>
             <p>{`${banks} ${ships}`}</p>
           </Notice>
         ),
       }
     case 'owed':
       return {
-        title: wasShipped ? 'Your order was returned' : 'Your order is cancelled',
+        title: wasShipped ? 'Your order was returned' : 'Your order is canceled',
         notice: (
-          <Notice kind="error" title={`Your bank did not take the refund of ${usd(owed)}.`} live>
-            <p>{`We still owe it to you, will send it another way, and write to you. ${ships}`}</p>
+          <Notice kind="error" title={`Your bank didn’t accept the refund of ${usd(owed)}.`} live>
+            <p>{`We still owe you this money, and will email you and send it another way. ${ships}`}</p>
             {part}
           </Notice>
         ),
       }
     case 'lost':
       return {
-        title: 'Your bank gave the money back',
+        title: 'Your bank returned your payment',
         notice: (
           <Notice title={wasShipped ? 'This order is closed.' : 'This order is closed. Nothing will be shipped.'} live>
             {disputed}
@@ -174,7 +174,7 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
       return {
         title: 'Your payment is disputed',
         notice: (
-          <Notice title="Until your bank has decided, nothing is shipped." live>
+          <Notice title="Nothing can be shipped until your bank decides." live>
             {disputed}
             {part}
             {stillOwed}
@@ -185,7 +185,7 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
       return {
         title: 'Your order is on its way',
         notice: (
-          <Notice kind="success" title="We have shipped it." live>
+          <Notice kind="success" title="We’ve shipped it." live>
             {part}
             {stillOwed}
             {disputed}
@@ -197,11 +197,11 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
       return {
         title: ahead ? 'Thank you for your pre-order' : 'Thank you for your order',
         notice: (
-          <Notice kind="success" title={`Your payment of ${formatMoney(order)} has arrived.`} live>
+          <Notice kind="success" title={`We received your payment of ${formatMoney(order)}.`} live>
             <p>
               {ahead
-                ? 'We ship it as soon as it is made, and write to you on that day. The confirmation is in your mailbox.'
-                : 'We ship it within days. The confirmation is in your mailbox.'}
+                ? 'We’ll ship it as soon as it’s made and email you that day. The confirmation is in your inbox.'
+                : 'We’ll ship it within a few days. The confirmation is in your inbox.'}
             </p>
             {part}
             {stillOwed}
@@ -217,8 +217,8 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
           title: 'Your payment is being processed',
           notice: (
             <>
-              <Notice title="We have not heard of your payment yet." live>
-                <p>If you have just paid, this page turns by itself in a moment. We will email you, too.</p>
+              <Notice title="We haven’t received your payment yet." live>
+                <p>If you just paid, this page will update in a moment. We’ll email you, too.</p>
               </Notice>
               <LongWait reference={order.orderId} />
             </>
@@ -229,7 +229,7 @@ function toldOf(order: Order): { title: string; notice: ReactNode; again?: boole
       return {
         title: 'Your order is not paid',
         notice: (
-          <Notice kind="error" title="You were not charged." live>
+          <Notice kind="error" title="You weren’t charged." live>
             <p>{checkout.lastDecline ?? 'The card page was closed before a payment was made.'}</p>
             {twice}
           </Notice>

@@ -29,10 +29,10 @@ export function ProductActions({ product, cart, onAdded, onAwait }: ProductActio
     onAdded({
       text:
         quantity === null
-          ? `There are as many of ${name} in your cart as one order can have.`
+          ? `Your cart already has the most of ${name} that one order can have.`
           : quantity === 1
             ? `${name} is in your cart.`
-            : `There are now ${quantity} of ${name} in your cart.`,
+            : `Your cart now has ${quantity} of ${name}.`,
       action: cart,
     })
   }

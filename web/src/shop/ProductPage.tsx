@@ -66,9 +66,9 @@ export function ProductPage({ sku }: { sku: ProductSku }) {
           ))}
         </dl>
         <p className={styles.soft}>
-          {canBeBought(state) && <span>Shipping within the U.S. is in the price. </span>}
+          {canBeBought(state) && <span>Shipping within the U.S. is included. </span>}
           <Link to="/faq" hash="pre-order">
-            How orders ahead and notices work
+            How pre-orders and alerts work
           </Link>
         </p>
       </div>

@@ -44,8 +44,7 @@ export function Shop() {
           <p className={styles.kicker}>Shop</p>
           <h1>Kits and robots</h1>
           <p className={styles.lead}>
-            The kits of our classes, and the robots that came out of our workshop. Shipping within the U.S. is in the
-            price.
+            The kits of our classes, and the robots that came out of our workshop. Shipping within the U.S. is included.
           </p>
         </div>
       </div>

@@ -14,7 +14,7 @@ export const productTexts: Record<ProductSku, ProductTexts> = {
       'It came out of our workshop, where we build small personal robots and the electromagnetic muscles that move them.',
     while: {
       pre_order:
-        'You order ahead: your card is charged today, and the spider ships as soon as it is made. We mail you when it is on its way.',
+        'It’s a pre-order: your card is charged today, and the spider ships as soon as it’s made. We’ll email you when it’s on its way.',
     },
     facts: [
       ['Legs', 'Eight, each with its own joints'],
@@ -23,10 +23,10 @@ export const productTexts: Record<ProductSku, ProductTexts> = {
     ],
   },
   [teddyBear]: {
-    about: 'Soft enough for a bed, and curious enough to be asked how it decides what to do.',
+    about: 'Soft enough for bedtime, and smart enough to make a child ask how it decides what to do.',
     while: {
       coming_soon:
-        'It is not for sale yet. Leave your email, and we write once, when it can be had: that is free, and you are bound to nothing. The price that counts is the one on the day that you order.',
+        'It’s not for sale yet. Leave your email and we’ll write once, when it’s available: it’s free, with no obligation. The price on the day you order applies.',
     },
     facts: [
       ['Outside', 'Soft, for arms of any size'],

@@ -40,7 +40,7 @@ export function DisabledUntilHydrated({ children }: { children: ReactNode }) {
     <fieldset ref={fields} className={styles.fields} disabled={!hydrated}>
       <noscript>
         <p className={styles.note}>
-          This form needs JavaScript. Please turn it on in your browser and load the page again.
+          This form needs JavaScript. Please turn it on in your browser and reload the page.
         </p>
       </noscript>
       {children}

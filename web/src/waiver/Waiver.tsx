@@ -67,8 +67,8 @@ function SignReferenced({ reference }: { reference: string }) {
     case 'unreachable':
       return (
         <StatusPage step="waiver" title="Waiver">
-          <Notice title="We cannot reach our registration desk right now." live>
-            <p>Your registration is safe. This page asks again by itself.</p>
+          <Notice title="We can’t check your registration right now." live>
+            <p>Your registration is safe. This page keeps checking.</p>
           </Notice>
         </StatusPage>
       )
@@ -102,7 +102,7 @@ function Sign({ record }: { record: RegistrationRecord }) {
         </DisputedNotice>
         <Actions>
           <ButtonLink to="/robokids/success" search={{ reference: record.registrationId }} variant="secondary">
-            See where it stands
+            Check its status
           </ButtonLink>
         </Actions>
       </StatusPage>
@@ -113,10 +113,10 @@ function Sign({ record }: { record: RegistrationRecord }) {
   return (
     <StatusPage step={isUnpaid ? 'pay' : 'waiver'} title="Sign the waiver">
       {isUnpaid && (
-        <Notice title="This registration is not paid." live>
-          <p>The waiver can be signed once the payment has arrived.</p>
+        <Notice title="This registration isn’t paid yet." live>
+          <p>You can sign the waiver once we receive the payment.</p>
           <ButtonLink to="/robokids/success" search={{ reference: record.registrationId }} variant="secondary">
-            See where it stands
+            Check its status
           </ButtonLink>
         </Notice>
       )}
@@ -139,15 +139,15 @@ function SignMembership({ record: known }: { record: RegistrationRecord }) {
     return (
       <StatusPage title="Waiver">
         {isNoMembership(error) ? (
-          <Notice title="We know no membership with this reference." live>
+          <Notice title="We can’t find a membership with this reference." live>
             <p>
-              If you have paid a moment ago, this page turns by itself. Otherwise please use the link in your welcome
-              email, or on your profile page.
+              If you just paid, this page will update in a moment. Otherwise, please use the link in your welcome email
+              or on your profile page.
             </p>
           </Notice>
         ) : (
-          <Notice title="We cannot reach our registration desk right now." live>
-            <p>Your membership is safe. This page asks again by itself.</p>
+          <Notice title="We can’t check your membership right now." live>
+            <p>Your membership is safe. This page keeps checking.</p>
           </Notice>
         )}
       </StatusPage>
@@ -159,7 +159,7 @@ function SignMembership({ record: known }: { record: RegistrationRecord }) {
         {seat.signed ? (
           <SignedBy {...seat.signed} onAgain={() => setAgain(true)} />
         ) : (
-          <p>Was it not you who signed? Please log in, and sign it again from your profile page.</p>
+          <p>If you didn’t sign it, please log in and sign it again from your profile page.</p>
         )}
       </Thanks>
     )
@@ -167,13 +167,13 @@ function SignMembership({ record: known }: { record: RegistrationRecord }) {
     return (
       <StatusPage title="There is nothing to sign">
         <Notice
-          title={seat.status === 'released' ? 'This membership has ended.' : 'This membership could not begin.'}
+          title={seat.status === 'released' ? 'This membership has ended.' : 'This membership couldn’t start.'}
           live
         >
-          {seat.status === 'refused' && <p>What you paid goes back to your card, by itself.</p>}
+          {seat.status === 'refused' && <p>We’re automatically refunding your card.</p>}
         </Notice>
         <Actions>
-          <ButtonLink to="/membership">See the membership</ButtonLink>
+          <ButtonLink to="/membership">See membership plans</ButtonLink>
         </Actions>
       </StatusPage>
     )
@@ -204,7 +204,7 @@ function SignedBy({ guardianName, childNames, onAgain }: SignedByProps) {
           [childNames.length === 1 ? 'For the child' : 'For the children', asWritten(childNames.join(', '))],
         ]}
       />
-      <p>Was it not you, or is something wrong? Sign it again: your signature takes the place of this one.</p>
+      <p>If that’s not right, sign it again. Your new signature will replace this one.</p>
       <Button variant="secondary" onClick={onAgain}>
         Sign it again
       </Button>
@@ -231,13 +231,13 @@ function Thanks({ done, record, children, arriving = false }: ThanksProps) {
   return (
     <StatusPage
       {...(isMember ? {} : { step: 'kit' })}
-      title={done === 'sent' ? 'Waiver submitted successfully!' : 'This waiver is signed already'}
+      title={done === 'sent' ? 'Waiver submitted successfully!' : 'This waiver is already signed'}
     >
       <Notice
         kind="success"
         title={
           done === 'signed before'
-            ? 'There is nothing left to do.'
+            ? 'There’s nothing left to do.'
             : `Your ${isMember ? 'membership' : 'registration'} is complete.`
         }
         live
@@ -245,9 +245,9 @@ function Thanks({ done, record, children, arriving = false }: ThanksProps) {
         {done === 'sent' ? (
           <p>{`A confirmation email will arrive shortly${address ? ` at ${address}` : ''}, with the signed waiver.`}</p>
         ) : (
-          <p>{`The signed waiver comes by email${address ? `, to ${address}` : ''}.`}</p>
+          <p>{`We email you the signed waiver${address ? ` at ${address}` : ''}.`}</p>
         )}
-        {!isMember && <p>The kit now gets ready to ship, and arrives before the first class.</p>}
+        {!isMember && <p>We’re getting the kit ready. It arrives before the first class.</p>}
       </Notice>
       {children}
       <Actions>

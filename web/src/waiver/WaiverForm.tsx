@@ -126,7 +126,7 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
       <WaiverFile key={document.dataUpdatedAt} />
       <form className={styles.form} onSubmit={onSubmit} noValidate>
         <Card>
-          <h2 className={styles.heading}>You sign for</h2>
+          <h2 className={styles.heading}>You’re signing for</h2>
           <Details
             rows={
               isMember
@@ -141,7 +141,7 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
               ))}
             </div>
           )}
-          {isMember && <p className={styles.sentTo}>The signed waiver is emailed to the address of your membership.</p>}
+          {isMember && <p className={styles.sentTo}>We email the signed waiver to the address of your membership.</p>}
         </Card>
         <Checkbox
           label="I have read the waiver and agree to it."
@@ -155,9 +155,7 @@ export function WaiverForm({ record: known, startTime, replaces, onDone }: Waive
         )}
         {complete && record.registrationId === '' && (
           <Notice title="Did you register in another browser?">
-            <p>
-              Then please sign with the link in the email that we sent you: we cannot find your registration from here.
-            </p>
+            <p>Then please use the link in the email we sent you to sign. We can’t find your registration from here.</p>
           </Notice>
         )}
         {!complete && !isMember && (
@@ -190,8 +188,8 @@ function NoText({ failed }: { failed: boolean }) {
     )
   }
   return (
-    <Notice title="We cannot show you the text right now." live>
-      <p>This page asks again by itself. You can also try to open the waiver as a PDF, below.</p>
+    <Notice title="We can’t show you the text right now." live>
+      <p>This page keeps trying. You can also try to open the waiver as a PDF below.</p>
     </Notice>
   )
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lte } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, lte, min } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { StripeFailure } from '../stripe/client.ts'
 import { expireCheckoutSession } from '../stripe/checkout-sessions.ts'
@@ -36,6 +36,18 @@ export async function closePages(context: BillingContext, signal: AbortSignal, k
       await scheduleRetry(attempt)
     },
   )
+}
+
+/** When the next page is to be closed. */
+export async function nextPageToClose(
+  { db }: BillingContext,
+  { table: { nextTryAt, status, closeRequestedAt }, table }: AttemptKind,
+): Promise<Temporal.Instant | null> {
+  const [next] = await db
+    .select({ at: min(nextTryAt) })
+    .from(table)
+    .where(and(isNotNull(closeRequestedAt), inArray(status, ['creating', 'open'])))
+  return next?.at ?? null
 }
 
 /** Closes an attempt's session, or records that it was paid, or is being paid, before it could be closed. */

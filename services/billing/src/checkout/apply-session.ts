@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { continueTrace } from '@robokids/runtime/trace'
 import { and, eq, inArray } from 'drizzle-orm'
@@ -6,6 +5,7 @@ import type { AttemptKind } from '../attempts/attempt-kind.ts'
 import { refreshAttempts } from '../attempts/refresh-attempts.ts'
 import { findCartId, findLiveCartAttempts, findPaidCartOrder } from './carts.ts'
 import type { BillingContext } from '../config.ts'
+import { paymentIdOf } from '../payment-id.ts'
 import { fetchCheckoutSession } from '../stripe/checkout-sessions.ts'
 import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { isOrder } from '../purchase.ts'
@@ -79,7 +79,7 @@ async function applyLocked(
   }
 }
 
-const paidWithOther = 'This cart was paid already, with another order. The second payment goes back in full.'
+const paidWithOther = 'This cart was already paid with another order. We’re refunding the second payment in full.'
 
 function ids(attempt: Attempt) {
   return { attemptId: attempt.id, purchaseId: attempt.purchaseId }
@@ -132,7 +132,7 @@ async function recordPayment(
   const isPaid = other !== undefined || earlier.some((one) => one.outcome === 'accepted')
   const outcome = sessionOutcome === 'amount_mismatch' ? sessionOutcome : isPaid ? 'duplicate' : 'accepted'
   const row = {
-    id: randomUUIDv7(),
+    id: paymentIdOf(payment.intentId),
     attemptId: attempt.id,
     membershipId: null,
     purchaseId,
@@ -164,7 +164,7 @@ async function recordPayment(
   await enqueueRefund(tx, context, row, outcome === 'duplicate' ? 'duplicate' : 'amount_mismatch')
   if (attempt.status === 'paid') return
   if (isPaid) await update(tx, attempt, { status: 'failed', lastDecline: other === undefined ? null : paidWithOther })
-  else await fail(tx, attempt, 'The amount that was paid is not the price. It goes back in full.')
+  else await fail(tx, attempt, 'The amount paid didn’t match the price. We’re refunding it in full.')
 }
 
 /** Closes the other checkouts of a purchase that has just been paid, so that it is not paid twice. */

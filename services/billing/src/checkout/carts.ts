@@ -90,8 +90,13 @@ export async function refundDuplicateCartPayments(context: BillingContext, signa
           .from(orders)
           .innerJoin(payments, paid)
           .where(eq(cart, cartId))
-          // A shipped order must not be cancelled.
-          .orderBy(asc(sql`${orders.shippedAt} is null`), asc(payments.paidAt), asc(payments.id))
+          // A shipped order must not be cancelled. Of two payments in one second, the first has the lower receipt number.
+          .orderBy(
+            asc(sql`${orders.shippedAt} is null`),
+            asc(payments.paidAt),
+            asc(sql`length(${payments.receiptNumber})`),
+            asc(payments.receiptNumber),
+          )
           .for('update', { of: payments })
         for (const { payment } of rows.slice(1)) await enqueueRefund(tx, context, payment, 'duplicate')
       }),

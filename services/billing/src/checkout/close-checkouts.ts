@@ -2,7 +2,7 @@ import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { fulfilCheckoutSession } from '../attempts/fulfil-checkout-session.ts'
-import { closePage, closePages } from '../attempts/close-pages.ts'
+import { closePage, closePages, nextPageToClose } from '../attempts/close-pages.ts'
 import { isLive } from './lock-attempts.ts'
 import { purchaseAttemptKind } from './apply-session.ts'
 import { isRegistrationAttempt } from './read-checkouts.ts'
@@ -40,6 +40,8 @@ export async function requestClose(
 export function closeCheckouts(context: BillingContext, signal: AbortSignal): Promise<void> {
   return closePages(context, signal, purchaseAttemptKind)
 }
+
+export const nextCheckoutToClose = (context: BillingContext) => nextPageToClose(context, purchaseAttemptKind)
 
 /**
  * Closes a checkout so that another one can replace it. Afterwards Stripe has confirmed that it can no longer be paid, or it

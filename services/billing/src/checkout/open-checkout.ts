@@ -172,11 +172,11 @@ export async function rejectReusedId(
   if (!isOther && (await tx.$count(membershipAttempts, eq(membershipAttempts.id, id))) === 0) return
   throw new DomainError(
     'id_reused',
-    `This id belongs to something else than ${kind === 'order' ? 'an order' : 'a registration'}.`,
+    `This id belongs to something other than ${kind === 'order' ? 'an order' : 'a registration'}.`,
   )
 }
 
 function alreadyPaid(reference: string | undefined): DomainError {
   const details = reference === undefined ? {} : { reference }
-  return new DomainError('already_paid', 'What is in your cart was paid already.', undefined, details)
+  return new DomainError('already_paid', 'You’ve already paid for what’s in your cart.', undefined, details)
 }

@@ -1,13 +1,17 @@
-import { eq, inArray, max, min } from 'drizzle-orm'
+import { eq, inArray, max, min, sql } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
 import { toLedgerEntries } from './rules.ts'
 import { checkoutAttempts, cursors, ledgerEntries, ledgerTransactions, membershipAttempts } from '../schema.ts'
-import { callStripe, idOf } from '../stripe/client.ts'
+import { callStripe, idOf, stripeTime } from '../stripe/client.ts'
 
 const cursorName = 'stripe_balance'
-/** Transactions become visible out of order: those of the last hours are listed again. */
+/** When those of the last hours were listed. */
+const overlapCursorName = 'stripe_balance_overlap'
+/** Transactions become visible out of order: each run lists those of the last minutes again, and once an hour those of the last hours. */
+const shortOverlapSeconds = 10 * 60
 const overlapSeconds = 6 * 3600
+const overlapEverySeconds = 3600
 
 /** All balance transactions between two seconds. */
 export interface BalancePage {
@@ -59,8 +63,13 @@ export async function ledgerStart({ db }: BillingContext): Promise<number | unde
 /** Records Stripe's balance transactions in the ledger, each once. */
 export async function recordBalance(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db } = context
-  const [cursor] = await db.select().from(cursors).where(eq(cursors.name, cursorName))
-  const since = cursor ? cursor.position - overlapSeconds : await ledgerStart(context)
+  const positionOf = async (name: string) =>
+    (await db.select().from(cursors).where(eq(cursors.name, name)))[0]?.position
+  const now = Math.floor(stripeTime(context).epochMilliseconds / 1000)
+  const isOverlapDue = now - ((await positionOf(overlapCursorName)) ?? 0) >= overlapEverySeconds
+  const cursor = await positionOf(cursorName)
+  const since =
+    cursor === undefined ? await ledgerStart(context) : cursor - (isOverlapDue ? overlapSeconds : shortOverlapSeconds)
   if (since === undefined) return
   for await (const { transactions } of listBalance(context, since, signal))
     await insertTransactions(context, transactions)
@@ -68,11 +77,14 @@ export async function recordBalance(context: BillingContext, signal: AbortSignal
   if (signal.aborted) return
   const [newest] = await db.select({ at: max(ledgerTransactions.occurredAt) }).from(ledgerTransactions)
   if (!newest?.at) return
-  const position = Math.floor(newest.at.epochMilliseconds / 1000)
+  const positions = [
+    { name: cursorName, position: Math.floor(newest.at.epochMilliseconds / 1000) },
+    ...(isOverlapDue ? [{ name: overlapCursorName, position: now }] : []),
+  ]
   await db
     .insert(cursors)
-    .values({ name: cursorName, position })
-    .onConflictDoUpdate({ target: cursors.name, set: { position } })
+    .values(positions)
+    .onConflictDoUpdate({ target: cursors.name, set: { position: sql`excluded.position` } })
 }
 
 async function insertTransactions({ db, clock }: BillingContext, listed: Stripe.BalanceTransaction[]): Promise<void> {

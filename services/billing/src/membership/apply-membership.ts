@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto'
 import {
   subscriptionCancelled,
   subscriptionEnded,
@@ -11,6 +10,7 @@ import { wakeJob, type Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
+import { paymentIdOf } from '../payment-id.ts'
 import { fetchMembership } from '../stripe/subscriptions.ts'
 import { StaleObservation, retryOnStale } from '../stripe/retry-on-stale.ts'
 import type { ObservedInvoice, ObservedMembership } from '../stripe/observed.ts'
@@ -196,7 +196,7 @@ async function recordInvoices(
     const { amount, currency, paidAt } = invoice
     const receiptNumber = outcome === 'accepted' ? await nextReceiptNumber(tx) : null
     const payment = {
-      id: randomUUIDv7(),
+      id: paymentIdOf(invoice.intentId),
       attemptId: null,
       membershipId,
       purchaseId: membershipId,

@@ -52,7 +52,7 @@ const maxQueueLength = 5
 const maxWaitMs = 10_000
 
 const busy = () =>
-  new DomainError('upstream_unavailable', 'Your checkout is being opened already. Please try again in a moment.')
+  new DomainError('upstream_unavailable', 'Your checkout is already opening. Please try again in a moment.')
 
 /**
  * Returns the checkout for becoming a member: the open one for the agreed terms, or else a new one, after every other one of
@@ -121,7 +121,7 @@ async function findCheckout(
     if (known?.status === 'processing') {
       throw new DomainError(
         'already_member',
-        'The payment of your membership is being processed. Nothing is left to pay.',
+        'The payment for your membership is being processed. There’s nothing left to pay.',
       )
     }
     if (known?.status !== 'open' || known.stripeSessionId === null || known.checkoutUrl === null) continue

@@ -1,8 +1,9 @@
-import { and, asc, eq, isNotNull, lte } from 'drizzle-orm'
+import { earliest } from '@robokids/runtime/jobs'
+import { and, asc, eq, isNotNull, lte, min } from 'drizzle-orm'
 import { refreshMembership } from './apply-membership.ts'
 import { cancelSubscription, voidOpenInvoices } from './cancel-membership.ts'
 import { retrieveSubscription } from './running-membership.ts'
-import { closePages } from '../attempts/close-pages.ts'
+import { closePages, nextPageToClose } from '../attempts/close-pages.ts'
 import { membershipAttemptKind } from './activate-membership.ts'
 import type { BillingContext } from '../config.ts'
 import { memberships, type Membership } from '../schema.ts'
@@ -56,4 +57,14 @@ async function end(context: BillingContext, membership: Membership): Promise<voi
   }
   await voidOpenInvoices(context, subscriptionId)
   await refreshMembership(context, subscriptionId)
+}
+
+/** When the next membership is to be ended, or the next payment page of one to be closed. */
+export async function nextMembershipToEnd(context: BillingContext): Promise<Temporal.Instant | null> {
+  const page = await nextPageToClose(context, membershipAttemptKind)
+  const [membership] = await context.db
+    .select({ at: min(memberships.nextTryAt) })
+    .from(memberships)
+    .where(isNotNull(memberships.endRequest))
+  return earliest(page, membership?.at)
 }

@@ -14,7 +14,7 @@ export async function resumeMembership(context: BillingContext, membershipId: st
     if (await isUnpaidFor(context, subscription.id)) {
       throw new DomainError(
         'membership_not_changeable',
-        'The last payment did not go through, so this membership cannot go on. You can become a member again once it has ended.',
+        'The last payment did not go through, so this membership can’t continue. You can become a member again once it ends.',
       )
     }
     const changes = subscription.cancel_at_period_end ? { cancel_at_period_end: false } : { cancel_at: '' as const }

@@ -73,13 +73,13 @@ async function calculateProration(
   if (membership.cancelAt !== null || membership.endRequest !== null) {
     throw new DomainError(
       'membership_not_changeable',
-      'This membership is cancelled. Resume it first, then change the plan.',
+      'This membership is canceled. Select “Keep my membership” first, then change the plan.',
     )
   }
   if (membership.subscriptionStatus !== 'active') {
     throw new DomainError(
       'membership_not_changeable',
-      'A payment is open. Update your card first, then change the plan.',
+      'A payment is overdue. Update your card first, then change the plan.',
     )
   }
   const amount = await context.db.transaction((tx) => findPrice(tx, membershipSku(plan), context.clock.now()))
@@ -91,7 +91,7 @@ async function calculateProration(
   const later = { plan, currency: 'usd' as const, dueNow: 0, credit: 0, reckonedAt }
   if (plan === membership.plan) {
     if (membership.nextPlan === null) {
-      throw new DomainError('membership_not_changeable', `Your membership is ${plan} already.`)
+      throw new DomainError('membership_not_changeable', `Your membership is already ${plan}.`)
     }
     // Keep the current plan, at its price.
     const quote = offer({ ...later, from: at(reckonedAt), amount: membership.amount, nextChargeAt: paidUntil })
@@ -301,7 +301,7 @@ async function requestConfirmation(
   if (now.pending_update && invoice?.hosted_invoice_url && invoice.amount_due === dueNow) {
     throw new DomainError(
       'payment_confirmation_required',
-      'Your bank asks you to confirm this payment. Nothing is changed until you have.',
+      'Your bank needs you to confirm this payment. Nothing changes until you do.',
       undefined,
       { url: invoice.hosted_invoice_url },
     )

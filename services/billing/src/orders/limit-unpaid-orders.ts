@@ -51,7 +51,7 @@ export async function limitUnpaidOrders(
     if (minutes === undefined) continue
     throw new DomainError(
       'too_many_unpaid',
-      `You have begun ${begun.length} orders that are not paid yet. Please pay for what you want to keep, or try again ${after(minutes)}: what is not paid is let go.`,
+      `You have ${begun.length} unpaid orders. Please pay for the ones you want to keep, or try again ${after(minutes)}, once unpaid orders have expired.`,
     )
   }
   const minutes = minutesLeft(
@@ -61,6 +61,6 @@ export async function limitUnpaidOrders(
   if (minutes === undefined) return
   throw new DomainError(
     'too_many_unpaid',
-    `Many orders that are not paid yet were begun from the network you are on, by others perhaps. Please try again ${after(minutes)}, or from another network, such as your phone's.`,
+    `There are too many unpaid orders from your network, perhaps from other people. Please try again ${after(minutes)}, or use another network, such as your phone's.`,
   )
 }

@@ -50,7 +50,7 @@ async function present(db: Database | Transaction, rows: OrderRow[]): Promise<Or
 /** @throws DomainError order_not_found */
 export async function readOrder(db: Database | Transaction, orderId: string): Promise<Order> {
   const [order] = await present(db, await db.select().from(orders).where(eq(orders.id, orderId)))
-  if (!order) throw new DomainError('order_not_found', 'We know no order with this reference.')
+  if (!order) throw new DomainError('order_not_found', 'We can’t find an order with this reference.')
   return order
 }
 

@@ -36,17 +36,17 @@ export function whyNotShippable(state: PaymentState | undefined, dueCents: numbe
     case undefined:
       return 'it is not paid'
     case 'refund_under_way':
-      return 'all that was paid is on its way back'
+      return 'it is being refunded in full'
     case 'refunded':
-      return 'all that was paid went back'
+      return 'it was refunded in full'
     case 'refund_failed': {
       const money = formatMoney({ amount: dueCents, currency: 'usd' })
-      return `it is cancelled, and ${money} of its refund did not reach the buyer: it is owed still`
+      return `it is canceled, and ${money} of its refund did not reach the buyer and is still owed`
     }
     case 'disputed':
       return 'its payment is disputed with the bank'
     case 'lost':
-      return 'the dispute about its payment is lost'
+      return 'the dispute about its payment was lost'
     case 'paid':
     case 'won':
       return undefined

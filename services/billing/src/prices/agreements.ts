@@ -12,9 +12,9 @@ export function toAgreement(terms: AgreementTerms, validUntil: Temporal.Instant 
 }
 
 const messages = {
-  price_changed: 'The price has changed meanwhile. Please check it and confirm again.',
+  price_changed: 'The price has changed. Please check it and confirm again.',
   terms_changed: 'The terms of the membership have changed. Please read them again.',
-  quote_outdated: 'The amount has changed meanwhile. Please check it and confirm again.',
+  quote_outdated: 'The amount has changed. Please check it and confirm again.',
 }
 
 /** The agreed terms are not the offered ones: the error carries the current offer, which the client can agree to. */

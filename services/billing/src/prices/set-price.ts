@@ -23,7 +23,7 @@ export async function setPrice({ db, clock }: BillingContext, { sku, amount, val
     const now = clock.now().round({ smallestUnit: 'millisecond', roundingMode: 'floor' })
     const from = validFrom === undefined ? now : Temporal.Instant.from(validFrom)
     if (Temporal.Instant.compare(from, now) < 0) {
-      throw new DomainError('validation_failed', 'A price cannot be changed for a time that is over.')
+      throw new DomainError('validation_failed', 'A price cannot be changed for a time in the past.')
     }
     const before = rows.findLast((row) => Temporal.Instant.compare(row.validFrom, from) < 0)
     const after = rows.find((row) => Temporal.Instant.compare(row.validFrom, from) > 0)

@@ -32,7 +32,7 @@ export async function requestRefund(context: BillingContext, request: CreateRefu
     context.log.error({ refundId, registrationId, receiptNumber, paymentId }, 'a refund was declined')
     throw new DomainError(
       'refund_not_possible',
-      'The payment provider refused this refund. Look at the payment in its dashboard.',
+      'The payment provider declined this refund. Check the payment in its dashboard.',
     )
   }
   return presentRefund(row)
@@ -72,7 +72,7 @@ async function insertRefund(tx: Transaction, context: BillingContext, request: C
     })
     throw new DomainError(
       'refund_not_possible',
-      `This membership was paid more than once. Say which by its receipt: ${receipts.join(', ')}.`,
+      `This membership has several payments. Name one by its receipt: ${receipts.join(', ')}.`,
     )
   }
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))

@@ -53,7 +53,7 @@ describe('refunds', () => {
       '$400.01 is more than can be refunded: $400.00 is left of the $400.00 that was paid.',
     )
     expect(() => decideRefund(money(40_000), [{ amount: 40_000, status: 'pending' }], undefined)).toThrow(
-      'Nothing is left to refund: all of the $400.00 went back already.',
+      'Nothing is left to refund: all of the $400.00 has been refunded.',
     )
   })
 

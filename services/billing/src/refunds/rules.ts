@@ -98,7 +98,7 @@ export function decideRefund(payment: Money, refunds: RefundFacts[], asked: numb
   if (left <= 0) {
     throw new DomainError(
       'refund_not_possible',
-      `Nothing is left to refund: all of the ${money(payment.amount)} went back already.`,
+      `Nothing is left to refund: all of the ${money(payment.amount)} has been refunded.`,
     )
   }
   if (asked !== undefined && asked > left) {

@@ -1,5 +1,5 @@
-import type { Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, isNull, lte } from 'drizzle-orm'
+import { wakeJob, type Transaction } from '@robokids/runtime/db'
+import { and, asc, eq, isNull, lte, min } from 'drizzle-orm'
 import { readPaymentBuyer } from './read-buyer.ts'
 import type { BillingContext } from '../config.ts'
 import { enqueueRefundAgain } from './enqueue-refund.ts'
@@ -30,6 +30,15 @@ export async function runRefunds(context: BillingContext, signal: AbortSignal): 
       log.warn({ err: error, refundId: id }, 'a refund will be retried')
     },
   )
+}
+
+/** When the next refund is to be made. */
+export async function nextRefund({ db }: BillingContext): Promise<Temporal.Instant | null> {
+  const [next] = await db
+    .select({ at: min(refunds.nextTryAt) })
+    .from(refunds)
+    .where(isWaiting)
+  return next?.at ?? null
 }
 
 /** Makes a waiting refund at Stripe, once, and records it. */
@@ -105,6 +114,8 @@ async function postpone(context: BillingContext, refund: RefundRow, payment: Pay
     .update(refunds)
     .set({ ...nextAttempt(context, refund), keyGeneration })
     .where(stillWaiting)
+  // A request has tried it: the job may sleep longer than until the next attempt.
+  await wakeJob(context.db, 'run-refunds')
 }
 
 /** Stripe will never make it. If that is because a part was refunded already, an automatic refund of the rest is enqueued. */

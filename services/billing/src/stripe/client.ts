@@ -65,7 +65,7 @@ export class StripeFailure extends DomainError {
   readonly replayed: boolean
 
   constructor(error: InstanceType<typeof Stripe.errors.StripeError>) {
-    super('upstream_unavailable', 'Payments cannot be reached right now. Please try again in a moment.')
+    super('upstream_unavailable', 'We can’t reach our payment provider right now. Please try again in a moment.')
     this.name = 'StripeFailure'
     this.httpStatus = error.statusCode
     this.stripeType = error.rawType ?? error.type

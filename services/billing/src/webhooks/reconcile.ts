@@ -22,12 +22,15 @@ import {
 import { callStripe, stripeTime } from '../stripe/client.ts'
 import { nextAttempt, tryEach } from '../try-each.ts'
 
-const sweepSize = 200
+/** How many rows of a kind a run refreshes, those first whose last check is oldest: none is ever skipped. */
+const sweepSize = 600
+/** Requests to Stripe at the same time: some 40 a second, of the 100 that it allows. */
+const concurrency = 8
 const cursorName = 'stripe_events'
 /** Events become visible out of order: those of the last minutes are listed again. */
 const overlapSeconds = 10 * 60
-/** Stripe lists the events of the last 30 days: rows older than that are no longer needed for deduplication. */
-const eventRetention = Temporal.Duration.from({ hours: 40 * 24 })
+/** Events are listed by the hour, so that those of a long outage need no more memory. */
+const windowSeconds = 3_600
 
 /**
  * Catches up on missed webhooks: refreshes unsettled checkouts, reads Stripe's list of events, and refreshes pending refunds
@@ -44,10 +47,6 @@ export async function reconcile(context: BillingContext, signal: AbortSignal): P
     carts: () => refundDuplicateCartPayments(context, signal),
     memberships: () => refreshOverdueMemberships(context, signal),
     ledger: () => recordBalance(context, signal),
-    'old events': () =>
-      context.db
-        .delete(stripeEvents)
-        .where(lt(stripeEvents.handledAt, Temporal.Now.instant().subtract(eventRetention))),
   }
   const failed: string[] = []
   for (const [part, run] of Object.entries(parts)) {
@@ -79,14 +78,15 @@ async function sweepAttempts(context: BillingContext, signal: AbortSignal, kind:
     signal,
     unsettled,
     async ({ id, checkoutSessionId }) => {
+      // Before the fetch, so that a buyer who returns meanwhile is not answered with its older result.
+      await checked(id)
       if (checkoutSessionId !== null) await fulfilCheckoutSession(context, kind, checkoutSessionId)
       else await openCheckoutSession(context, kind, id)
-      await checked(id)
     },
     async ({ id }, error) => {
       log.warn({ err: error, attemptId: id }, 'a checkout could not be reconciled yet')
-      await checked(id)
     },
+    concurrency,
   )
 }
 
@@ -96,32 +96,55 @@ interface ListedEvent extends StripeEvent {
 }
 
 async function catchUpWithEvents(context: BillingContext, signal: AbortSignal): Promise<void> {
+  const start = await eventListStart(context)
+  if (start === undefined) return
+  const now = Math.floor(stripeTime(context).epochMilliseconds / 1000)
+  for (let since = start; !signal.aborted; since += windowSeconds) {
+    const isLast = since + windowSeconds >= now
+    await handleEvents(context, signal, since, isLast ? undefined : since + windowSeconds)
+    if (isLast) return
+  }
+}
+
+/**
+ * Handles the events between two seconds that are not handled yet, and advances the cursor beyond those that are handled or
+ * recorded for a retry.
+ * @param before exclusive; undefined for the latest events, of which there may be more in the same second.
+ */
+async function handleEvents(
+  context: BillingContext,
+  signal: AbortSignal,
+  since: number,
+  before: number | undefined,
+): Promise<void> {
   const { db, log } = context
-  const since = await eventListStart(context)
-  if (since === undefined) return
-  const listed = await listEvents(context, signal, since)
-  let position: number | undefined
-  const handle = async ({ created, ...event }: ListedEvent) => {
+  const listed = await listEvents(context, signal, since, before)
+  if (signal.aborted) return
+  const known = await knownEvents(context, listed)
+  const unknown = listed.filter(({ eventId }) => !known.has(eventId))
+  const done = new Set<ListedEvent>()
+  const handle = async (listedEvent: ListedEvent) => {
+    const { created: _, ...event } = listedEvent
     const outcome = await handleStripeEvent(context, event)
     if (outcome === 'handled') log.info({ ...event }, 'handled an event without a webhook')
-    position = created
+    done.add(listedEvent)
   }
   // Recorded for a retry, so that it does not hold up the later ones.
-  const recordFailure = async ({ created, ...event }: ListedEvent, error: unknown) => {
+  const recordFailure = async (listedEvent: ListedEvent, error: unknown) => {
+    const { created: _, ...event } = listedEvent
     log.warn({ err: error, ...event }, 'an event could not be handled yet')
     const { eventId: id, type, objectId } = event
     await db
       .insert(failedEvents)
       .values({ id, type, objectId, failedAt: Temporal.Now.instant(), ...nextAttempt(context, { tries: 0 }) })
       .onConflictDoNothing()
-    position = created
+    done.add(listedEvent)
   }
-  const known = await knownEvents(context, listed)
-  const unknown = listed.filter(({ eventId }) => !known.has(eventId))
   try {
-    await tryEach(signal, unknown, handle, recordFailure)
-    if (!signal.aborted) position = listed.at(-1)?.created
+    await tryEach(signal, unknown, handle, recordFailure, concurrency)
   } finally {
+    const firstLeft = unknown.findIndex((event) => !done.has(event))
+    const position = firstLeft === -1 ? (before ?? listed.at(-1)?.created) : unknown[firstLeft - 1]?.created
     if (position !== undefined) {
       await db
         .insert(cursors)
@@ -131,12 +154,17 @@ async function catchUpWithEvents(context: BillingContext, signal: AbortSignal): 
   }
 }
 
-/** Lists the events since that second, oldest first. */
-async function listEvents(context: BillingContext, signal: AbortSignal, since: number): Promise<ListedEvent[]> {
+/** Lists the events between two seconds, oldest first. */
+async function listEvents(
+  context: BillingContext,
+  signal: AbortSignal,
+  since: number,
+  before: number | undefined,
+): Promise<ListedEvent[]> {
   const listed = await callStripe(context, async (stripe) => {
     const events: ListedEvent[] = []
     for await (const { id, type, created, data } of stripe.events.list({
-      created: { gte: since },
+      created: { gte: since, ...(before === undefined ? {} : { lt: before }) },
       types: handledEventTypes,
       limit: 100,
     })) {
@@ -185,6 +213,7 @@ async function retryFailedEvents(context: BillingContext, signal: AbortSignal): 
       log.warn({ err: error, eventId, type, objectId }, 'an event could still not be handled')
       await db.update(failedEvents).set(nextAttempt(context, event)).where(eq(failedEvents.id, eventId))
     },
+    concurrency,
   )
 }
 
@@ -227,6 +256,7 @@ async function refreshPendingRefunds(context: BillingContext, signal: AbortSigna
       log.warn({ err: error, refundId: refund.id }, 'could not refresh a refund')
       await scheduleRetry(refund)
     },
+    concurrency,
   )
 }
 
@@ -261,5 +291,6 @@ async function refreshOverdueMemberships(context: BillingContext, signal: AbortS
       log.warn({ err: error, subscriptionId }, 'could not refresh a membership')
       await scheduleRetry(membership)
     },
+    concurrency,
   )
 }

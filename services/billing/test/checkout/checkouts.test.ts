@@ -291,7 +291,7 @@ describe('POST /checkouts', () => {
     })
     const answer = await fixture.call('POST', '/checkouts', { purchase: facts })
     expect([answer.status, codeOf(answer)]).toEqual([503, 'upstream_unavailable'])
-    expect(messageOf(answer)).toBe('Payments cannot be reached right now. Please try again in a moment.')
+    expect(messageOf(answer)).toBe('We can’t reach our payment provider right now. Please try again in a moment.')
     expect((await fixture.checkout(facts)).status).toBe('open')
   })
 

@@ -376,7 +376,7 @@ describe('a membership', () => {
     const unclear = await refund({ registrationId: member.id, refundId: randomUUIDv7() })
     expect([unclear.status, codeOf(unclear)]).toEqual([409, 'refund_not_possible'])
     expect(messageOf(unclear)).toMatch(
-      new RegExp(`Say which by its receipt: ${receipts[0]} \\(\\$7.00 on [-0-9]+\\), ${receipts[1]} \\(\\$7.00 on`),
+      new RegExp(`Name one by its receipt: ${receipts[0]} \\(\\$7.00 on [-0-9]+\\), ${receipts[1]} \\(\\$7.00 on`),
     )
     expect(await refund({ receiptNumber: receipts[1], refundId: randomUUIDv7() })).toMatchObject({ status: 200 })
     expect((await find(member))?.payments.map(({ refunded }) => refunded).toReversed()).toEqual([100, 700])

@@ -342,7 +342,7 @@ describe('concurrent requests for one address', () => {
     await expect(gone).rejects.toThrow('abort')
     const refused = (await Promise.all(others)).filter(({ status }) => status === 503)
     expect(refused.length).toBeGreaterThanOrEqual(3)
-    expect(messageOf(refused[0]!)).toBe('Your checkout is being opened already. Please try again in a moment.')
+    expect(messageOf(refused[0]!)).toBe('Your checkout is already opening. Please try again in a moment.')
     expect((await first).status).toBe(200)
     expect((await second).body).toEqual((await first).body)
     expect(await slow.stripe.checkout.sessions.list({ limit: 100 })).toMatchObject({ data: { length: 1 } })

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { subscriptionReminder } from '@robokids/contracts/billing'
 import { outbox } from '@robokids/runtime/outbox'
 import { eventually } from '@robokids/test/bed'
-import { eq, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { remindMembers } from '../../src/membership/remind-members.ts'
@@ -87,6 +87,40 @@ describe('reminders of members', () => {
       expect(ids.map((id) => remindersOf(id).length)).toEqual(expected.map((due) => (due ? 1 : 0)))
       return true
     })
+  })
+
+  it('are published in batches, of which one member’s failure holds up no other', async () => {
+    const { context } = fixture.service
+    const model = await member()
+    const activatedAt = now().subtract({ hours: 400 * 24 })
+    const [[attempt], [membership]] = await Promise.all([
+      context.db.select().from(membershipAttempts).where(eq(membershipAttempts.id, model)),
+      context.db.select().from(memberships).where(eq(memberships.attemptId, model)),
+    ])
+    const ids = Array.from({ length: 1_200 }, () => randomUUIDv7())
+    await context.db.insert(membershipAttempts).values(ids.map((id) => ({ ...attempt!, id, emailKey: id })))
+    await context.db.insert(memberships).values(
+      ids.map((id) => ({
+        ...membership!,
+        attemptId: id,
+        emailKey: id,
+        stripeSubscriptionId: `sub_${id}`,
+        activatedAt,
+      })),
+    )
+    const bad = ids[600]!
+    await context.db.execute(sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`)
+    await context.db.execute(
+      sql.raw(`create trigger refuse before update on memberships for each row
+        when (new.attempt_id = '${bad}') execute function refuse()`),
+    )
+    await expect(remindMembers(context, neverAborts)).rejects.toThrow('1 members could not be reminded.')
+    await context.db.execute(sql`drop trigger refuse on memberships`)
+    const due = and(inArray(memberships.attemptId, ids), isNull(memberships.remindedAt))
+    expect(await context.db.select({ id: memberships.attemptId }).from(memberships).where(due)).toEqual([{ id: bad }])
+    await remindMembers(context, neverAborts)
+    expect(await context.db.$count(memberships, due)).toBe(0)
   })
 
   it('are not delayed by members who need none', async () => {

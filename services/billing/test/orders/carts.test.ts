@@ -218,7 +218,7 @@ describe('two paid orders of one cart', () => {
     expect(await order(second.orderId)).toMatchObject({ status: 'paid', refunds: [] })
     expect(await order(first.orderId)).toMatchObject({
       status: 'unpaid',
-      checkout: { status: 'failed', lastDecline: expect.stringContaining('paid already') },
+      checkout: { status: 'failed', lastDecline: expect.stringContaining('already paid') },
     })
     // Its own page cannot buy it again either.
     const again = await ask({ orderId: first.orderId })

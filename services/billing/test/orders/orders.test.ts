@@ -500,7 +500,7 @@ describe('the refund of an order', () => {
     expect([refused.status, codeOf(refused), messageOf(refused)]).toEqual([
       409,
       'order_not_shippable',
-      'This order cannot be shipped: it is cancelled, and $300.00 of its refund did not reach the buyer: it is owed still.',
+      'This order cannot be shipped: it is canceled, and $300.00 of its refund did not reach the buyer and is still owed.',
     ])
     await fixture.refunded(orderId)
     expect(await order(orderId)).toMatchObject({ status: 'refunded', paymentState: 'refunded', owed: 0 })
@@ -561,7 +561,7 @@ describe('POST /orders/:orderId/shipment', () => {
     expect(await order(pending.orderId)).toMatchObject({ status: 'paid', paymentState: 'paid' })
     await fixture.refunded(pending.orderId)
     expect(await order(pending.orderId)).toMatchObject({ status: 'paid', paymentState: 'refund_under_way' })
-    expect(await why(pending.orderId)).toEqual(['order_not_shippable', 'all that was paid is on its way back.'])
+    expect(await why(pending.orderId)).toEqual(['order_not_shippable', 'it is being refunded in full.'])
 
     const [lost, won] = [await bought(), await bought()]
     for (const { orderId } of [lost, won]) {
@@ -574,7 +574,7 @@ describe('POST /orders/:orderId/shipment', () => {
     }
     await decided(lost.orderId, 'lost')
     await decided(won.orderId, 'won')
-    expect(await why(lost.orderId)).toEqual(['order_not_shippable', 'the dispute about its payment is lost.'])
+    expect(await why(lost.orderId)).toEqual(['order_not_shippable', 'the dispute about its payment was lost.'])
     expect(await order(lost.orderId)).toMatchObject({ status: 'paid', paymentState: 'lost' })
     expect(await order(won.orderId)).toMatchObject({ status: 'paid', paymentState: 'won' })
     expect(await why(won.orderId)).toBe(200)

@@ -41,7 +41,7 @@ describe('the limit of unpaid orders', () => {
     const one = body(common)
     const answer = await fixture.call('POST', '/orders', one)
     expect(answer).toMatchObject(refused)
-    expect(messageOf(answer)).toMatch(/ not paid yet\b.*try again in 3[01] minutes/)
+    expect(messageOf(answer)).toMatch(/ unpaid orders\b.*try again in 3[01] minutes/)
     expect(await fixture.sessions(one.orderId)).toEqual([])
     expect((await fixture.call('GET', `/orders/${one.orderId}`)).status).toBe(404)
     // Existing orders can be continued, and other buyers are not affected.

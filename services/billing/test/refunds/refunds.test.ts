@@ -129,7 +129,7 @@ describe('POST /refunds', () => {
     const answers = await Promise.all([fixture.refund(facts.registrationId), fixture.refund(facts.registrationId)])
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
     const refused = answers.find(({ status }) => status === 409)!
-    expect(messageOf(refused)).toBe('Nothing is left to refund: all of the $400.00 went back already.')
+    expect(messageOf(refused)).toBe('Nothing is left to refund: all of the $400.00 has been refunded.')
     expect((await madeOf(facts.registrationId)).map(({ amount }) => amount)).toEqual([40_000])
   })
 
@@ -285,7 +285,7 @@ describe('a rejected registration', () => {
   it('is refunded by another process if the first one crashed before the call', async () => {
     const facts = purchase()
     const { payment } = await fixture.sell(facts)
-    // The state after a crash right after the commit: the job was not notified.
+    // The state after a crash right after the commit, before this process was notified.
     await fixture.service.context.db.insert(refunds).values({
       id: randomUUIDv7(),
       paymentId: payment!.paymentId,
@@ -297,6 +297,7 @@ describe('a rejected registration', () => {
       nextTryAt: fixture.service.context.clock.now(),
       createdAt: fixture.service.context.clock.now(),
     })
+    fixture.service.wakeAll()
     await bed.bus.seen(paymentRefunded, of(facts.registrationId))
     expect(await madeOf(facts.registrationId)).toHaveLength(1)
   })

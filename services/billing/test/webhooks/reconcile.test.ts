@@ -205,11 +205,12 @@ describe('reconcile', () => {
     await bed.bus.seen(paymentRefunded, of(refunding.registrationId))
     expect(bed.bus.all(paymentDisputed, isDisputed)).toEqual([])
     await eventually(async () => (await counted('job_runs_total{name="reconcile",outcome="failed"}')) > failures)
-    expect(await counted('stripe_events_failed')).toBeGreaterThan(0)
+    // What is counted in the database is not counted at every scrape.
+    await eventually(async () => (await counted('stripe_events_failed')) > 0, 30_000)
 
     await repair()
     await bed.bus.seen(paymentDisputed, isDisputed, 20_000)
-    await eventually(async () => (await counted('stripe_events_failed')) === 0, 20_000)
+    await eventually(async () => (await counted('stripe_events_failed')) === 0, 30_000)
     expect(bed.bus.all(paymentDisputed, isDisputed)).toHaveLength(1)
     await fixture.webhooks({})
   })
@@ -222,12 +223,9 @@ describe('reconcile', () => {
     const { payment } = await own.sell(facts)
     const refund = await own.stripe.refunds.create({ payment_intent: payment!.stripePaymentIntentId, amount: 100 })
     await own.deliver(own.event('refund.created', refund.id))
-    const expired = Temporal.Now.instant().subtract({ hours: 41 * 24 })
-    await context.db.insert(stripeEvents).values({ id: 'evt_old', type: 'x', objectId: 'x', handledAt: expired })
     await own.fault({ kind: 'error', method: 'GET', path: '/v1/events', times: 1_000, status: 500 })
     await expect(reconcile(context, neverAborts)).rejects.toThrow('Not all was reconciled: events.')
     expect(await context.db.$count(ledgerTransactions)).toBe(2)
-    expect(await context.db.select().from(stripeEvents).where(eq(stripeEvents.id, 'evt_old'))).toEqual([])
     await own.close()
   })
 

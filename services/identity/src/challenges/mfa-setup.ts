@@ -158,5 +158,5 @@ export function verifyBySession(
 export const wrongSetUpCode = () =>
   new IdentityError(
     'EnableSoftwareTokenMFAException',
-    'The code does not match. Wait for the next one in your app, and type that.',
+    'The code doesn’t match. Wait for the next one in your app and enter it.',
   )

@@ -35,7 +35,7 @@ export function isAllowedOrigin({ relyingPartyId, origins }: WebAuthn, origin: s
 }
 
 export const challengeNotFound = () =>
-  new IdentityError('WebAuthnChallengeNotFoundException', 'The challenge is not one that was asked for a moment ago.')
+  new IdentityError('WebAuthnChallengeNotFoundException', 'The passkey request has expired. Please try again.')
 export const originNotAllowed = () =>
   new IdentityError('WebAuthnOriginNotAllowedException', 'Passkeys may not be used at this address.')
 export const relyingPartyMismatch = () =>

@@ -28,7 +28,7 @@ function countOutcome({ metrics: { registry } }: Context<Config>, outcome: 'sent
 
 function dailyLimitExceeded(context: Context<Config>): IdentityError {
   countOutcome(context, 'refused')
-  const message = 'No more text messages can be sent today. Please use another way, or try again tomorrow.'
+  const message = 'We can’t send more text messages today. Please use another method, or try again tomorrow.'
   return new IdentityError('LimitExceededException', message)
 }
 
@@ -38,7 +38,7 @@ function dailyLimitExceeded(context: Context<Config>): IdentityError {
 export function checkCountry(phoneNumber: string, { TEXT_COUNTRIES }: Config): void {
   if (TEXT_COUNTRIES.some((code) => phoneNumber.startsWith(code))) return
   const codes = TEXT_COUNTRIES.join(' or ')
-  throw invalid(`We can send text messages only to numbers that begin with ${codes}. Please use another way instead.`)
+  throw invalid(`We can send text messages only to numbers that begin with ${codes}. Please use another method.`)
 }
 
 /**

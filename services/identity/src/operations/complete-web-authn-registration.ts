@@ -38,7 +38,7 @@ export const completeWebAuthnRegistration = (tokens: Tokens) =>
         .onConflictDoNothing({ target: passkeys.id })
         .returning()
       if (!written) {
-        return new IdentityError('WebAuthnCredentialNotSupportedException', 'This passkey is registered already.')
+        return new IdentityError('WebAuthnCredentialNotSupportedException', 'This passkey is already registered.')
       }
       await changeAccount(tx, user, {}, ['passkeys'], call)
       return {}

@@ -71,7 +71,7 @@ export const attemptsExceeded = () =>
  * factor.
  */
 export const freshSignInRequired = () =>
-  new IdentityError('FreshSignInRequiredException', 'Please confirm that it is you.')
+  new IdentityError('FreshSignInRequiredException', 'Please confirm that it’s you.')
 /** Overload: clients retry on this name after a moment. */
 export const busy = () => new IdentityError('ServiceUnavailable', 'Please try again in a moment.')
 export const invalid = (message: string) => new IdentityError('InvalidParameterException', message)

@@ -64,8 +64,8 @@ export const otherProofNeeded = ({ user, state }: SignInProgress & { user: User 
   new IdentityError(
     'MFAMethodNotFoundException',
     state.firstFactor === 'PASSWORD' && user.resetBy !== null
-      ? 'Your password was reset by a code, and a code that comes the same way is your second step. Log in once in a browser that you have logged in with before, or with a passkey.'
-      : 'Log in another way: your second factor is the same as your first.',
+      ? 'You reset your password with a code sent the same way as your second step. Log in once with a passkey, or in a browser you’ve logged in with before.'
+      : 'Please log in another way: your second step can’t be the same as your first.',
   )
 
 /** Issues a second factor: the only one, the preferred one, or a choice. */

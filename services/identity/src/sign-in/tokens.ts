@@ -2,6 +2,7 @@ import { createHash, generateKeyPair, randomBytes, randomUUID, createPublicKey }
 import { promisify } from 'node:util'
 import fastifyJwt from '@fastify/jwt'
 import type { Database, Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, inArray, sql } from 'drizzle-orm'
@@ -101,6 +102,57 @@ export async function rotateKeys(context: Context<Config>, signal: AbortSignal):
   }
 }
 
+/** A signing key, for administrators. */
+interface ListedKey {
+  kid: string
+  poolId: string
+  createdAt: string
+  /** Whether it signs new tokens now. */
+  signs: boolean
+}
+
+/** The key that signs: the newest that is published long enough, of one pool's keys, newest first. */
+function signingKeyOf<Key extends { createdAt: Temporal.Instant }>(
+  keys: Key[],
+  now: Temporal.Instant,
+): Key | undefined {
+  const published = now.subtract({ seconds: publishedAheadSeconds })
+  return keys.find(({ createdAt }) => Temporal.Instant.compare(createdAt, published) <= 0) ?? keys.at(-1)
+}
+
+/** Returns all signing keys, newest first. */
+export async function listKeys({ db, clock }: Context<Config>): Promise<ListedKey[]> {
+  const rows = await db.select().from(signingKeys).orderBy(desc(signingKeys.createdAt))
+  const current = [...Map.groupBy(rows, (row) => row.poolId).values()].map((keys) => signingKeyOf(keys, clock.now()))
+  return rows.map((row) => ({
+    kid: row.kid,
+    poolId: row.poolId,
+    createdAt: row.createdAt.toString(),
+    signs: current.includes(row),
+  }))
+}
+
+/** Adds a new key to each pool that has one, before its time: it signs once it is published long enough. */
+export async function replaceKeys(context: Context<Config>): Promise<ListedKey[]> {
+  const pools = await context.db.selectDistinct({ poolId: signingKeys.poolId }).from(signingKeys)
+  for (const { poolId } of pools) await addKey(context.db, poolId, context)
+  return listKeys(context)
+}
+
+/**
+ * Deletes a key that has leaked: its tokens are rejected from now on. If it was the last one of its pool, the next sign-in
+ * creates another.
+ * @throws DomainError `signing_key_not_found`
+ */
+export async function withdrawKey(context: Context<Config>, kid: string): Promise<ListedKey[]> {
+  const deleted = await context.db
+    .delete(signingKeys)
+    .where(eq(signingKeys.kid, kid))
+    .returning({ kid: signingKeys.kid })
+  if (deleted.length === 0) throw new DomainError('signing_key_not_found', 'There is no signing key with this id.')
+  return listKeys(context)
+}
+
 const seconds = (instant: Temporal.Instant) => Math.floor(instant.epochMilliseconds / 1000)
 const invalidToken = () => new IdentityError('NotAuthorizedException', 'Invalid Access Token')
 
@@ -142,8 +194,7 @@ export async function startTokens(http: Http, context: Context<Config>): Promise
 
   async function currentKey(tx: Transaction, poolId: string): Promise<SigningKey> {
     const rows = await keysOf(tx, poolId)
-    const published = clock.now().subtract({ seconds: publishedAheadSeconds })
-    const row = rows.find(({ createdAt }) => Temporal.Instant.compare(createdAt, published) <= 0) ?? rows.at(-1)
+    const row = signingKeyOf(rows, clock.now())
     if (!row) throw new Error(`Pool ${poolId} has no signing key.`)
     return open(row)
   }

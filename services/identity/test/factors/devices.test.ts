@@ -3,7 +3,6 @@ import { AdminForgetDeviceCommand, AdminListDevicesCommand } from '@aws-sdk/clie
 import { eq } from 'drizzle-orm'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp } from '../../src/users/clean-up.ts'
 import { devices, pools, signIns } from '../../src/schema.ts'
 import { startIdentity, password, type IdentityFixture } from '../fixture.ts'
 import { signInClient, tokensOf, type Answer } from '../sign-in-client.ts'
@@ -283,7 +282,7 @@ describe('a device', () => {
     const used = await confirmed('OPT_IN', device)
     await context.db.update(devices).set({ createdAt: old }).where(eq(devices.userId, device.userId))
     await context.db.update(devices).set({ lastSignInAt: old }).where(eq(devices.key, device.DeviceKey))
-    await cleanUp.run(context, AbortSignal.any([]))
+    await fixture.sweep()
     const left = await context.db.select().from(devices).where(eq(devices.userId, device.userId))
     expect(left.map(({ key }) => key)).toEqual([used.DeviceKey])
   })

@@ -216,7 +216,7 @@ describe('all text messages together', () => {
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
       expect(answers.find(({ status }) => status !== 200)?.body).toEqual({
         __type: 'LimitExceededException',
-        message: 'No more text messages can be sent today. Please use another way, or try again tomorrow.',
+        message: 'We can’t send more text messages today. Please use another method, or try again tomorrow.',
       })
       expect(await metrics(strict)).toEqual({ sent: 3, refused: 2 })
       expect((await verify(strict, tokens[0] ?? '', newAddress(), 'email')).status).toBe(200)
@@ -234,7 +234,7 @@ describe('all text messages together', () => {
       status: 400,
       body: {
         __type: 'InvalidParameterException',
-        message: 'We can send text messages only to numbers that begin with +1. Please use another way instead.',
+        message: 'We can send text messages only to numbers that begin with +1. Please use another method.',
       },
     })
     expect((await metrics(fixture))['sent']).toBe(before)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp } from '../../src/users/clean-up.ts'
 import { findClient } from '../../src/pools/pools.ts'
 import { signInSteps } from '../../src/schema.ts'
 import { startIdentity, password, publicClient, type IdentityFixture } from '../fixture.ts'
@@ -195,7 +194,7 @@ describe('challenge sessions', () => {
     const { db, clock } = fixture.service.context
     expect(await db.$count(signInSteps)).toBeGreaterThan(0)
     clock.advance({ seconds: 181 })
-    await cleanUp.run(fixture.service.context, AbortSignal.any([]))
+    await fixture.sweep()
     expect(await db.$count(signInSteps)).toBe(0)
   })
 })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { localAdminSecret } from '@robokids/runtime/config'
 import { eq } from 'drizzle-orm'
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -131,5 +132,30 @@ describe('signing keys', () => {
     } finally {
       await own.stop()
     }
+  })
+
+  it('can be replaced and withdrawn by an operator, and the tokens of a withdrawn key are rejected', async () => {
+    type Key = { kid: string; poolId: string; signs: boolean }
+    const manage = async (method: string, path = '') => {
+      const answer = await fetch(`${fixture.url}/admin/signing-keys${path}`, {
+        method,
+        headers: { 'x-admin-secret': localAdminSecret },
+      })
+      const { signingKeys: keys = [] } = (await answer.json()) as { signingKeys?: Key[] }
+      return { status: answer.status, keys: keys.filter(({ poolId }) => poolId === standardPool) }
+    }
+    const at = signInClient(fixture)
+    const { username } = await fixture.member()
+    const { AccessToken = '' } = tokensOf(await at.byPassword(username))
+    const [before] = (await manage('GET')).keys
+    expect(before).toMatchObject({ signs: true })
+    const { keys } = await manage('POST')
+    expect(keys.map(({ signs }) => signs)).toEqual([false, true])
+    expect((await manage('POST', `/${before?.kid}/withdraw`)).keys).toEqual([{ ...keys[0], signs: true }])
+    const { body } = await fixture.call('GetUser', { AccessToken })
+    expect(body).toMatchObject({ message: 'Invalid Access Token' })
+    expect((await at.byPassword(username)).status).toBe(200)
+    expect((await manage('POST', '/unknown/withdraw')).status).toBe(404)
+    expect((await fetch(`${fixture.url}/admin/signing-keys`)).status).toBe(401)
   })
 })

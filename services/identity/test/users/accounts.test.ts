@@ -900,7 +900,7 @@ describe('AssociateSoftwareToken, VerifySoftwareToken and SetUserMFAPreference',
     )
     expect(await verify(AccessToken, wrong ?? '')).toMatchObject({
       // Shown to users.
-      body: { __type: 'EnableSoftwareTokenMFAException', message: expect.stringMatching(/^The code does not match/) },
+      body: { __type: 'EnableSoftwareTokenMFAException', message: expect.stringMatching(/^The code doesn’t match/) },
     })
     // A phone with a clock that is seconds off.
     expect(await verify(AccessToken, codeOf(secret, -1))).toEqual({ status: 200, body: { Status: 'SUCCESS' } })

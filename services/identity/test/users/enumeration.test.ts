@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eq } from 'drizzle-orm'
 import { identity } from '../../src/app.ts'
-import { cleanUp } from '../../src/users/clean-up.ts'
 import { passkeys, simulatedNames, type users } from '../../src/schema.ts'
 import { startIdentity, password, publicClient, settings, type IdentityFixture } from '../fixture.ts'
 import { signInClient } from '../sign-in-client.ts'
@@ -208,12 +207,12 @@ describe('user enumeration', () => {
     const kept = [first]
     for (let week = 0; week < 6; week++) {
       clock.advance({ hours: 24 * 7 })
-      await cleanUp.run(fixture.service.context, AbortSignal.any([]))
+      await fixture.sweep()
       kept.push((await srpOf(disclosed)).USERNAME ?? '')
     }
     expect(new Set(kept)).toEqual(new Set([first]))
     clock.advance({ hours: 24 * 31 })
-    await cleanUp.run(fixture.service.context, AbortSignal.any([]))
+    await fixture.sweep()
     expect(await namesOf(disclosed)).toBe(0)
     clock.set(Temporal.Now.instant())
   })

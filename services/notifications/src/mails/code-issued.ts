@@ -21,49 +21,49 @@ function contentFor(purpose: CodeData['purpose'], recipient: string, siteUrl: st
       return {
         subject: 'Your code to confirm your Robo Kids Learning account',
         heading: 'Confirm your email address',
-        text: 'Welcome! One step is left: enter this code, and your account is ready.',
+        text: 'Welcome. Just one step left: enter this code and your account is ready.',
         step: {
-          text: ['Did you close the page to enter it? Open it again here:'],
+          text: ['Closed the page where you enter the code? Open it again here:'],
           label: 'Open the confirmation page',
           url: `${siteUrl}/confirm?email=${encodeURIComponent(recipient)}`,
         },
         notRequested:
-          'Did you not sign up? Then somebody else typed your address. Do nothing, and nothing happens in your name: give this code to nobody, and do not enter it where you are asked for a password that you never chose. The account is deleted after 30 days.',
+          'Didn’t sign up? Then someone else entered your address. You don’t need to do anything, and we’ll delete the account after 30 days. Don’t share this code with anyone, and don’t enter it on a page that asks for a password you never chose.',
       }
     case 'attribute':
       return {
         subject: 'Your code to verify your email address',
         heading: 'Verify your email address',
         text: 'Enter this code on your profile page to verify this email address.',
-        step: signInStep('No longer logged in?', siteUrl),
+        step: signInStep('Not logged in anymore?', siteUrl),
         notRequested:
-          'If it was not you who gave us this address, ignore this email. Nothing changes without the code.',
+          'If you didn’t give us this address, you can ignore this email. Nothing changes without the code.',
       }
     case 'password_reset':
       return {
-        subject: 'Your code for a new password',
+        subject: 'Your password reset code',
         heading: 'Choose a new password',
-        text: 'Enter this code together with the new password that you choose.',
-        step: signInStep('Did you close the page to enter it? Press “Forgot your password?” here:', siteUrl),
+        text: 'Enter this code along with your new password.',
+        step: signInStep('Closed the page where you enter the code? Select “Forgot your password?” here:', siteUrl),
         notRequested:
-          'If it was not you who asked for it, ignore this email. Your password stays as it is. We never ask for this code, so give it to nobody.',
+          'If you didn’t ask for a new password, ignore this email. Your password stays the same. We’ll never ask you for this code, so don’t share it with anyone.',
       }
     case 'sign_in':
       return {
         subject: 'Your code to log in',
         heading: 'Log in',
         text: 'Enter this code to log in.',
-        step: signInStep('Did you close the page to enter it? Start again here:', siteUrl),
+        step: signInStep('Closed the page where you enter the code? Start again here:', siteUrl),
         notRequested:
-          'If it was not you, give this code to nobody. Somebody may know your password: log in and choose a new one.',
+          'If this wasn’t you, don’t share this code with anyone. Someone may know your password, so log in and choose a new one.',
       }
     case 'invitation':
       return {
         subject: 'Your Robo Kids Learning account',
         heading: 'Your account is ready',
-        text: 'We made an account for you. Log in with this temporary password; you then choose one of your own.',
-        step: signInStep('You log in here:', siteUrl),
-        notRequested: 'If you did not expect this, ignore this email, or reply to it to have the account removed.',
+        text: 'We created an account for you. Log in with this temporary password, then choose your own.',
+        step: signInStep('Log in here:', siteUrl),
+        notRequested: 'If you weren’t expecting this, ignore this email, or reply to have the account removed.',
       }
   }
 }
@@ -77,14 +77,14 @@ export function codeMail(
 ): RenderedMail {
   const { subject, heading, text, step, notRequested } = contentFor(data.purpose, recipient, siteUrl)
   const invited = data.purpose === 'invitation'
-  const valid: RichText = [`It is valid for ${validFor(validity)}.`]
+  const valid: RichText = [`It expires in ${validFor(validity)}.`]
   return renderMail({
     subject: [subject],
     heading,
     picture: invited || data.purpose === 'sign_up' ? pictures.welcome : pictures.account,
     opening: [greeting(data.givenName), [text], valid],
     code: { label: invited ? 'Temporary password' : 'Your code', value: code },
-    facts: invited ? [{ label: 'User name', lines: [richText`${data.username}`] }] : [],
+    facts: invited ? [{ label: 'Username', lines: [richText`${data.username}`] }] : [],
     step,
     closing: [[notRequested], questions],
   })

@@ -20,13 +20,13 @@ export function contactMessageMail(data: MailData['contact_message']): RenderedM
         lines: [
           [
             isProven
-              ? 'Proven: they are logged in, and it is their account’s.'
-              : 'Not proven: anybody can type it. Tell nothing of a family that you would not tell a stranger.',
+              ? 'Verified: the sender was logged in, and this is their account’s address.'
+              : 'Not verified: anyone could have typed it. Don’t share anything about a family that you wouldn’t tell a stranger.',
           ],
         ],
       },
       { label: 'About', lines: [[about], ...(reference === '' ? [] : [richText`${reference}`])] },
-      { label: 'Message', lines: [[number]] },
+      { label: 'Message number', lines: [[number]] },
     ],
     quote: message.split('\n').map((line) => richText`${line}`),
     closing: [],

@@ -16,12 +16,12 @@ export function failedRefund(
   const sum = formatMoney(money)
   if (notKeptReason && disputed)
     return {
-      subject: `We did not keep your payment of ${sum}`,
-      heading: `We did not keep your payment of ${sum}`,
+      subject: `We couldn’t accept your payment of ${sum}`,
+      heading: `We couldn’t accept your payment of ${sum}`,
       paragraphs: [
         notKeptReason,
-        [`You disputed this payment of ${sum} with your bank. While your bank decides, we cannot refund it.`],
-        ['If the bank leaves the money with us, we will refund it to you. You do not have to do anything.'],
+        [`You disputed this payment of ${sum} with your bank. We can’t refund it until your bank decides.`],
+        ['If the bank decides that the payment stands, we’ll refund it to you. You don’t need to do anything.'],
       ],
       closing: [questions],
     }
@@ -30,11 +30,13 @@ export function failedRefund(
     heading: notKeptReason ? `We owe you ${sum}` : `Your refund of ${sum} did not go through`,
     paragraphs: [
       ...(notKeptReason
-        ? [notKeptReason, [`We have tried to refund ${sum} to the card you paid with, but it did not go through.`]]
+        ? [notKeptReason, [`We tried to refund ${sum} to the card you paid with, but the refund did not go through.`]]
         : [
-            [`We wrote to you that we had refunded ${sum}. Your bank has not taken it, and the money came back to us.`],
+            [
+              `We told you that we had refunded ${sum}. Your bank didn’t accept the refund, and the money came back to us.`,
+            ],
           ]),
-      ['We still owe it to you. We will send it again, or ask you how else it can reach you.'],
+      ['We still owe you this money. We’ll send it again, or ask you how else we can get it to you.'],
     ],
     closing: [['If your card was replaced or closed, please reply to this email.'], questions],
   }

@@ -12,9 +12,7 @@ export function kitShippedMail(data: MailData['kit_shipped'], siteUrl: string, i
     picture: pictures.kit,
     opening: [
       richText`Hello ${data.guardianName},`,
-      ...(isCancelled
-        ? [['Your registration is cancelled.'], keepKit]
-        : [['We have handed your kit over to the carrier.']]),
+      ...(isCancelled ? [['Your registration is canceled.'], keepKit] : [['We’ve handed your kit to the carrier.']]),
     ],
     facts: [
       { label: 'Carrier', lines: [richText`${data.carrier}`] },
@@ -25,6 +23,6 @@ export function kitShippedMail(data: MailData['kit_shipped'], siteUrl: string, i
       childrenFact(data),
     ],
     step: registrationStep(data.registrationId, siteUrl),
-    closing: [...(isCancelled ? [] : [['The class link comes by email before the class.']]), questions],
+    closing: [...(isCancelled ? [] : [['We’ll email you the class link before the class.']]), questions],
   })
 }

@@ -50,21 +50,21 @@ const profileStep = (options: MailOptions) =>
 const cancelStep = (options: MailOptions) =>
   stepOnProfile(
     options,
-    'You can cancel online at any time: on your profile page, press “Cancel membership”, then “Yes, cancel it”. You keep what is paid.',
+    'You can cancel online at any time: on your profile page, select “Cancel membership,” then “Yes, cancel it.” You keep the time you’ve paid for.',
     'Go to your profile',
   )
 
 function replyInstead({ hasProfile }: MailOptions, whatTo: string): RichText[] {
-  return hasProfile ? [] : [[`Your account is deleted. To ${whatTo}, reply to this email.`]]
+  return hasProfile ? [] : [[`Your account has been deleted. To ${whatTo}, reply to this email.`]]
 }
 
 const changeOrCancel = 'change or cancel your membership'
 
 const noSeatReasons = {
-  class_full: 'by the time it arrived, the session was full',
-  class_started: 'by the time it arrived, the session had already begun',
-  class_not_offered: 'by the time it arrived, the session was not offered any more',
-  unknown: 'by the time it arrived, there was no seat left',
+  class_full: 'was full',
+  class_started: 'had already started',
+  class_not_offered: 'was no longer offered',
+  unknown: 'had no seats left',
 }
 
 /** Returns why a payment was refunded although nobody requested it. */
@@ -73,17 +73,17 @@ const notKeptReason = (
   { rejection, classDate }: Pick<MailData['membership_refund_failed'], 'rejection' | 'classDate'>,
 ) => ({
   seat_gone: [
-    `Thank you for your payment of ${paid}. We are sorry: ${noSeatReasons[rejection ?? 'unknown']} on ${formatClassDate(classDate)}. So your membership does not begin, and nothing more is charged.`,
+    `Thank you for your payment of ${paid}. We’re sorry: by the time it arrived, the session on ${formatClassDate(classDate)} ${noSeatReasons[rejection ?? 'unknown']}, so your membership couldn’t start. You won’t be charged again.`,
   ],
-  duplicate: ['You have a membership already, and paid for a second one. You owe only one, so the other one ended.'],
+  duplicate: ['You already had a membership when you paid for another one, so we ended the second one.'],
   amount_mismatch: [
-    'The payment that reached us was not for the price of the membership, so we did not keep it. Nothing more is charged.',
+    'The payment we received didn’t match the price of the membership, so we couldn’t accept it. You won’t be charged again.',
   ],
 })
 
 const otherDatesStep = (siteUrl: string): Pick<MailContent, 'step'> => ({
   step: {
-    text: ['Another date may suit you: here are those with free seats.'],
+    text: ['Another date may work for you. See which ones still have open seats:'],
     label: 'Choose another date',
     url: `${siteUrl}/membership/register`,
   },
@@ -96,9 +96,9 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
     const { siteUrl, hasProfile, isActive } = options
     const { attemptId, plan, classDate, durationMinutes, renewsAt, receiptNumber } = data
     return {
-      subject: ['You are a member of Robo Kids Learning'],
-      heading: 'You are a member',
-      opening: [hello, ['Thank you. Your membership has begun, and your seat in the members’ session is yours.']],
+      subject: ['You’re now a member of Robo Kids Learning'],
+      heading: 'You’re now a member',
+      opening: [hello, ['Thank you. Your membership has started, and you have a seat in the members’ session.']],
       facts: [
         {
           label: 'Members’ session',
@@ -115,18 +115,18 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
           : [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(renewsAt)}`]] }]),
       ],
       step: {
-        text: ['One thing is left: please read and sign the waiver for your child, as the parent or guardian.'],
+        text: ['One thing left: as the parent or guardian, please read and sign the waiver for your child.'],
         label: 'Read and sign the waiver',
         url: `${siteUrl}/waiver?membership=${attemptId}`,
       },
       ...(hasProfile && isActive ? { aside: cancelStep(options).step } : {}),
       closing: [
-        ['The session is attached as a calendar entry. We email you the link before it starts.'],
+        ['The session is attached as a calendar event. We’ll email you the link before it starts.'],
         ...(!hasProfile
-          ? [['Your account is deleted, so this membership is not renewed.']]
+          ? [['Your account has been deleted, so this membership won’t renew.']]
           : isActive
             ? [['What you agreed to:'], [renewalTerms(plan, data)]]
-            : [['You have cancelled this membership, so it is not renewed.']]),
+            : [['You canceled this membership, so it won’t renew.']]),
         questions,
       ],
     }
@@ -142,20 +142,20 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
       return {
         subject,
         heading: `You paid ${dollars(paidAmount)}`,
-        opening: [hello, ['This is the receipt for a payment that we took before your membership was cancelled.']],
+        opening: [hello, ['This is the receipt for a payment made before your membership was canceled.']],
         facts,
         closing: [questions],
       }
     }
     return {
       subject,
-      heading: reason === 'switch' ? `You paid ${dollars(paidAmount)}` : 'Your membership is renewed',
+      heading: reason === 'switch' ? `You paid ${dollars(paidAmount)}` : 'Your membership has renewed',
       opening: [
         hello,
         [
           reason === 'switch'
-            ? `You pay by the ${periodOf(plan)} now. Time that was paid and not used was taken off.`
-            : `We have charged ${dollars(paidAmount)} to your card for the next ${periodOf(plan)}. Thank you for staying with us.`,
+            ? `You now pay by the ${periodOf(plan)}. We credited the time you had paid for but not used.`
+            : `We charged ${dollars(paidAmount)} to your card for the next ${periodOf(plan)}. Thank you for staying with us.`,
         ],
       ],
       facts: [...facts, { label: 'Paid until', lines: [[schoolDay(periodEnd)]] }],
@@ -174,27 +174,27 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
     if (typeof confirmUrl === 'string') {
       return {
         subject: [`Please confirm your payment of ${dollars(amountDue)}`],
-        heading: 'Your bank asks you to confirm this payment',
+        heading: 'Your bank needs you to confirm this payment',
         opening: [
           hello,
           [
-            `We tried to renew your membership, and your bank asks you to confirm the payment of ${dollars(amountDue)}.`,
+            `We tried to renew your membership, but your bank needs you to confirm the payment of ${dollars(amountDue)}.`,
           ],
           [
             again === undefined
-              ? 'Until you have confirmed it, it stays unpaid.'
-              : `Until you have confirmed it, it stays unpaid. Without that, we try again on ${again}.`,
+              ? 'The payment isn’t complete until you confirm it.'
+              : `The payment isn’t complete until you confirm it. If you don’t, we’ll try again on ${again}.`,
           ],
         ],
-        facts: [{ label: 'Open', lines: [[dollars(amountDue)]] }],
+        facts: [{ label: 'Amount due', lines: [[dollars(amountDue)]] }],
         step: {
-          text: ['Your bank’s page opens from here; it takes a minute.'],
+          text: ['You confirm on your bank’s page. It takes about a minute:'],
           label: 'Confirm the payment',
           url: confirmUrl,
         },
         closing: [
           ...(options.hasProfile
-            ? [['If you do not want to continue, you can cancel on your profile page.']]
+            ? [['If you don’t want to continue, you can cancel on your profile page.']]
             : replyInstead(options, changeOrCancel)),
           questions,
         ],
@@ -207,30 +207,30 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
         hello,
         [
           attempt === 1
-            ? `We tried to renew your membership, and your bank declined the payment of ${dollars(amountDue)}.`
-            : `We tried once more to renew your membership, and your bank declined the payment of ${dollars(amountDue)} again.`,
+            ? `We tried to renew your membership, but your bank declined the payment of ${dollars(amountDue)}.`
+            : `We tried again to renew your membership, but your bank declined the payment of ${dollars(amountDue)} once more.`,
         ],
         [
           again === undefined
-            ? 'We do not try again by ourselves.'
-            : `We try again on ${again}. Until then your membership runs on.`,
+            ? 'We won’t try again automatically.'
+            : `We’ll try again on ${again}. Your membership stays active until then.`,
         ],
       ],
       facts: [
-        { label: 'Open', lines: [[dollars(amountDue)]] },
+        { label: 'Amount due', lines: [[dollars(amountDue)]] },
         {
-          label: again === undefined ? 'Next' : 'Next try',
+          label: again === undefined ? 'What to do' : 'Next attempt',
           lines: [[again ?? (options.hasProfile ? 'Update your card' : 'Reply to this email')]],
         },
       ],
       ...stepOnProfile(
         options,
-        'Perhaps the card has expired or was replaced. On your profile page, press “Update card”.',
+        'Your card may have expired or been replaced. On your profile page, select “Update card.”',
         'Update your card',
       ),
       closing: [
         ...(options.hasProfile
-          ? [['If you do not want to continue, you can cancel on the same page.']]
+          ? [['If you don’t want to continue, you can cancel on the same page.']]
           : replyInstead(options, 'update your card or cancel your membership')),
         questions,
       ],
@@ -241,20 +241,20 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
     const word = { monthly: 'by the month', yearly: 'by the year' }
     return {
       subject: [`Your membership: ${priceOf(data)}`],
-      heading: `You pay ${word[plan]}`,
+      heading: `You’ll pay ${word[plan]}`,
       opening: [
         hello,
         [
-          `Your membership changes from ${previousPlan} to ${plan} on ${schoolDay(from)}. Everything you have paid is credited.`,
+          `Your membership changes from ${previousPlan} to ${plan} on ${schoolDay(from)}. You won’t lose any time you’ve paid for.`,
         ],
       ],
       facts: [
         { label: 'Membership', lines: [[priceOf(data)]] },
-        { label: 'From', lines: [[schoolDay(from)]] },
+        { label: 'Starting', lines: [[schoolDay(from)]] },
       ],
       ...cancelStep(options),
       closing: [
-        ['If it was not you who changed this, reply to this email at once.'],
+        ['If you didn’t make this change, reply to this email right away.'],
         ...replyInstead(options, changeOrCancel),
         questions,
       ],
@@ -263,10 +263,10 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
   membership_cancelled({ endsAt }, options) {
     return {
       subject: [`Your membership ends on ${schoolDay(endsAt)}`],
-      heading: 'Your membership is cancelled',
+      heading: 'Your membership is canceled',
       opening: [
         hello,
-        [`Your membership ends on ${schoolDay(endsAt)}. Until then you keep it. Nothing more is charged.`],
+        [`Your membership ends on ${schoolDay(endsAt)}. It stays active until then, and you won’t be charged again.`],
       ],
       facts: [{ label: 'Ends on', lines: [[schoolDay(endsAt)]] }],
       ...stepOnProfile(options, 'You can change your mind until then:', 'Keep my membership'),
@@ -275,9 +275,9 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
   },
   membership_resumed(data, options) {
     return {
-      subject: ['Your membership goes on'],
-      heading: 'Your membership goes on',
-      opening: [hello, ['Good to have you back. Your membership does not end and is renewed as before.']],
+      subject: ['Your membership continues'],
+      heading: 'Your membership continues',
+      opening: [hello, ['Good to have you back. Your membership continues and renews as before.']],
       facts: [{ label: 'Next payment', lines: [[`${formatMoney(data)} on ${schoolDay(data.renewsAt)}`]] }],
       ...cancelStep(options),
       closing: [...replyInstead(options, changeOrCancel), questions],
@@ -285,25 +285,23 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
   },
   membership_asked_again(_data, options) {
     return {
-      subject: ['You are a member already'],
-      heading: 'You are a member already',
+      subject: ['You’re already a member'],
+      heading: 'You’re already a member',
       opening: [
         hello,
         [
-          'Somebody has just started to become a member with your email address, from a browser that we do not recognize. Your membership is running, and nothing about it was changed.',
+          'Someone just started to sign up for a membership with your email address, from a browser we don’t recognize. Your membership is active, and nothing about it has changed.',
         ],
       ],
       facts: [],
       ...stepOnProfile(
         options,
-        'Your membership, its card and its payments are on your profile page. Log in, or sign up with this address:',
+        'Your membership, card and payments are on your profile page. Log in, or sign up with this email address:',
         'Go to your profile',
       ),
       closing: [
-        [
-          'If it was you, nothing is left to do. Should you pay once more all the same, that second payment goes back to your card by itself.',
-        ],
-        ['If it was not you: nothing of yours was shown to anybody, and you need not do anything.'],
+        ['If it was you, you’re all set. If you do pay again, we’ll refund the second payment automatically.'],
+        ['If it wasn’t you, none of your information was shown to anyone, and you don’t need to do anything.'],
         ...replyInstead(options, changeOrCancel),
         questions,
       ],
@@ -317,17 +315,21 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
         hello,
         [
           reason === 'unpaid'
-            ? `The payment did not go through, so your membership ended on ${schoolDay(endedAt)}. Nothing more is charged.`
-            : `Your membership ended on ${schoolDay(endedAt)}. Nothing more is charged. Thank you for being with us.`,
+            ? `The payment did not go through, so your membership ended on ${schoolDay(endedAt)}. You won’t be charged again.`
+            : `Your membership ended on ${schoolDay(endedAt)}. You won’t be charged again. Thank you for being with us.`,
         ],
         ...(missesSession
-          ? [['Your seat in the members’ session is free again; the attached entry takes it out of your calendar.']]
+          ? [
+              [
+                'Your seat in the members’ session has been released. The attached event removes the session from your calendar.',
+              ],
+            ]
           : []),
       ],
       facts: [],
       step: {
-        text: ['You are welcome back at any time:'],
-        label: 'See the membership',
+        text: ['You’re welcome back anytime:'],
+        label: 'See membership plans',
         url: `${siteUrl}/membership`,
       },
       closing: [questions],
@@ -338,11 +340,11 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
     const next = { plan: data.plan, amount: data.amount, ...data.next, currency: data.currency }
     return {
       subject: [`Your membership renews on ${schoolDay(data.renewsAt)}`],
-      heading: 'A reminder: your membership renews by itself',
+      heading: 'A reminder: your membership renews automatically',
       opening: [
         hello,
         [
-          `Once a year we remind you: on ${schoolDay(data.renewsAt)} we charge ${formatMoney(next)} to your card, and then every ${periodOf(next.plan)}, until you cancel.`,
+          `This is your yearly reminder: on ${schoolDay(data.renewsAt)} we’ll charge ${formatMoney(next)} to your card, and then every ${periodOf(next.plan)} until you cancel.`,
         ],
       ],
       facts: [
@@ -358,16 +360,13 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
     const { siteUrl } = options
     const { refunded, paidAmount, reason, again } = data
     const money = dollars(refunded)
-    const back = [`We have refunded ${money} to the card you paid with.`]
+    const back = [`We refunded ${money} to the card you paid with.`]
     const facts = [{ label: 'Refunded', lines: [[money]] }]
     if (again === true) {
       return {
         subject: [`We sent your refund again: ${money}`],
         heading: `We sent your refund of ${money} again`,
-        opening: [
-          hello,
-          ['Your bank did not keep the refund that we told you of. We have sent it to your card once more.'],
-        ],
+        opening: [hello, ['Your bank returned the refund we told you about, so we’ve sent it to your card again.']],
         facts,
         ...profileStep(options),
         closing: [bankDelay, questions],
@@ -377,8 +376,8 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
       ...notKeptReason(dollars(paidAmount), data),
       requested: [
         isWhole(data)
-          ? 'All of this payment went back. Your membership itself stays as it is.'
-          : `That is a part of the ${dollars(paidAmount)} that you paid. Your membership itself stays as it is.`,
+          ? 'This is a full refund of your payment. Your membership stays the same.'
+          : `This is a partial refund of the ${dollars(paidAmount)} you paid. Your membership stays the same.`,
       ],
     }
     return {
@@ -420,8 +419,8 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
       opening: [
         [
           answerBy === null
-            ? 'The bank needs no response from us (any more).'
-            : `The bank expects our response by ${schoolDay(answerBy)}. Without one, the money is lost.`,
+            ? 'The bank doesn’t need a response from us.'
+            : `The bank needs our response by ${schoolDay(answerBy)}. Without one, we lose the money.`,
         ],
       ],
       facts: [
@@ -430,7 +429,7 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
         { label: 'About', lines: [[about]] },
         { label: 'Buyer', lines: [[{ userInput: email ?? 'unknown' }]] },
       ],
-      closing: [['Answer it in the payment provider’s dashboard.']],
+      closing: [['The dispute is in the payment provider’s dashboard.']],
     }
   },
 }

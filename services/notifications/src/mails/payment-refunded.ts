@@ -20,9 +20,9 @@ export interface Background {
 
 const noSeatReasons: Record<NonNullable<Background['rejection']>['reason'] | 'unknown', string> = {
   class_full: 'by the time it arrived, the class was full',
-  class_started: 'by the time it arrived, the class had already begun',
-  registration_cancelled: 'by the time it arrived, the registration had been cancelled',
-  unknown: 'by the time it arrived, there was no seat left for it',
+  class_started: 'by the time it arrived, the class had already started',
+  registration_cancelled: 'by the time it arrived, the registration had been canceled',
+  unknown: 'by the time it arrived, there were no seats left',
 }
 
 type Rejection = Background['rejection']
@@ -30,8 +30,8 @@ type Rejection = Background['rejection']
 /** Returns why a payment was refunded although nobody requested it, except for duplicate payments. */
 export function notKeptReason(reason: 'seat_gone' | 'amount_mismatch', paid: string, rejection: Rejection): string {
   return reason === 'seat_gone'
-    ? `Thank you for your payment of ${paid}. We are sorry: ${noSeatReasons[rejection?.reason ?? 'unknown']}, so we could not confirm your registration.`
-    : 'The payment that reached us was not for the price of the class, so we did not keep it, and it did not confirm your registration.'
+    ? `Thank you for your payment of ${paid}. We’re sorry: ${noSeatReasons[rejection?.reason ?? 'unknown']}, so we couldn’t confirm your registration.`
+    : 'The payment we received didn’t match the price of the class, so we couldn’t accept it or confirm your registration.'
 }
 
 /** Returns the explanation that two registrations of the same children were paid. */
@@ -41,7 +41,7 @@ export function registeredTwice({ children }: RegistrationFacts): string {
 }
 
 export const otherDatesStep = (siteUrl: string): Content['step'] => ({
-  text: ['Another date may suit you: here are those with free seats.'],
+  text: ['Another date may work for you. See which ones still have open seats:'],
   label: 'See the class dates',
   url: `${siteUrl}/robokidslanding`,
 })
@@ -55,7 +55,7 @@ interface Content {
 /** Returns the text that this refund cancels the registration. */
 function cancelled({ isKitShipped }: Background): RichText[] {
   return [
-    ['This registration is cancelled; the attached entry takes the class out of your calendar.'],
+    ['This registration is canceled. The attached event removes the class from your calendar.'],
     ...(isKitShipped ? [keepKit] : []),
   ]
 }
@@ -64,11 +64,14 @@ function contentFor(data: Refunded, background: Background, siteUrl: string): Co
   const { rejection, isCancelled } = background
   const refunded = formatMoney(data)
   const paid = formatMoney({ amount: data.paidAmount, currency: data.currency })
-  const back = `We have refunded ${refunded} to the card you paid with.`
+  const back = `We refunded ${refunded} to the card you paid with.`
   if (rejection?.duplicateOf) {
     return {
       heading: `We refunded a second payment of ${refunded}`,
-      paragraphs: [[`${registeredTwice(data.purchase)} One of them stands, and the other payment went back.`], [back]],
+      paragraphs: [
+        [`${registeredTwice(data.purchase)} One of them stays valid, and we’re returning the other payment.`],
+        [back],
+      ],
       step: registrationStep(rejection.duplicateOf, siteUrl),
     }
   }
@@ -84,7 +87,7 @@ function contentFor(data: Refunded, background: Background, siteUrl: string): Co
       return {
         heading: `We refunded a second payment of ${refunded}`,
         paragraphs: [
-          ['We received two payments for one registration. You owe only one, so the other one went back.'],
+          ['We received two payments for one registration. Only one was due, so we’re returning the other.'],
           [back],
         ],
         step,
@@ -94,7 +97,7 @@ function contentFor(data: Refunded, background: Background, siteUrl: string): Co
         heading: `We refunded your payment of ${refunded}`,
         paragraphs: [[notKeptReason(data.reason, paid, rejection)], [back]],
         step: {
-          text: ['If you would still like to join, please register again:'],
+          text: ['If you’d still like to join, please register again:'],
           label: 'See the class dates',
           url: `${siteUrl}/robokidslanding`,
         },
@@ -109,7 +112,7 @@ function contentFor(data: Refunded, background: Background, siteUrl: string): Co
         : {
             heading: `We refunded ${refunded} of ${paid}`,
             // If it is cancelled, the following mail about the rest says so.
-            paragraphs: [[back], ...(isCancelled ? [] : [['Your registration stays as it is.']])],
+            paragraphs: [[back], ...(isCancelled ? [] : [['Your registration stays the same.']])],
             step,
           }
   }
@@ -129,7 +132,7 @@ function sentAgain(data: Refunded, background: Background, siteUrl: string): Con
   return {
     heading: `We sent your refund of ${money} again`,
     paragraphs: [
-      [`Your bank did not keep the refund that we told you of. We have sent ${money} to your card once more.`],
+      [`Your bank returned the refund we told you about, so we’ve sent ${money} to your card again.`],
       ...(announcesEnd(data) ? cancelled(background) : []),
     ],
     step: registrationStep(data.registrationId, siteUrl),
@@ -151,7 +154,7 @@ export function paymentRefundedMail(data: Refunded, background: Background, site
     facts: [
       { label: data.again === true ? 'Sent again' : 'Refunded', lines: [[formatMoney(data)]] },
       ...(data.refundedTotal > data.amount
-        ? [{ label: 'Refunded in all', lines: [[formatMoney({ ...data, amount: data.refundedTotal })]] }]
+        ? [{ label: 'Total refunded', lines: [[formatMoney({ ...data, amount: data.refundedTotal })]] }]
         : []),
       classFact(purchase),
       whenFact(purchase),

@@ -68,7 +68,7 @@ export function childrenFact({ children }: RegistrationFacts): MailContent['fact
 export function addressFact({ address }: RegistrationFacts): MailContent['facts'][number] {
   const { addressLine1, addressLine2, city, state, zipCode } = address
   return {
-    label: 'Kit goes to',
+    label: 'Kit ships to',
     lines: [
       richText`${addressLine1}`,
       ...(addressLine2 === '' ? [] : [richText`${addressLine2}`]),
@@ -79,15 +79,15 @@ export function addressFact({ address }: RegistrationFacts): MailContent['facts'
 
 /** For a family whose registration was cancelled after the kit had shipped. */
 export const keepKit: RichText = [
-  'Your kit is already on its way to you. Reply to this email, and we will tell you how to send it back.',
+  'Your kit is already on its way to you. Reply to this email and we’ll tell you how to return it.',
 ]
 
-export const questions: RichText = ['Questions? Reply to this email; we answer within 48 hours, Monday to Friday.']
+export const questions: RichText = ['Questions? Just reply to this email. We answer within 48 hours, Monday to Friday.']
 
 /** Returns the step that links to the current state of a registration. */
 export function registrationStep(registrationId: string, siteUrl: string): NonNullable<MailContent['step']> {
   return {
-    text: ['See the current status of your registration here:'],
+    text: ['You can check on your registration at any time:'],
     label: 'See your registration',
     url: `${siteUrl}/robokids/success?reference=${registrationId}`,
   }

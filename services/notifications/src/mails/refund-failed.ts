@@ -15,10 +15,10 @@ function firstExplanation(
   rejection: Background['rejection'],
 ): string[] | undefined {
   if (rejection?.duplicateOf)
-    return [`${registeredTwice(purchase)} One of them stands, and the other payment is yours.`]
+    return [`${registeredTwice(purchase)} One of them stays valid, and you owe only one of the payments.`]
   switch (reason) {
     case 'duplicate':
-      return ['We received two payments for one registration. You owe only one, and the other one is yours.']
+      return ['We received two payments for one registration. You owe only one of them.']
     case 'seat_gone':
     case 'amount_mismatch': {
       const amount = paid.paidAmount ?? paid.amount

@@ -15,8 +15,8 @@ export function refundOwedMail(data: MailData['refund_owed']): RenderedMail {
     subject: [`Refund failed: ${money} is owed`],
     heading: `A refund of ${money} failed`,
     opening: [
-      ['The money did not reach the buyer, and the refund is not retried automatically.'],
-      ['To retry it, also if the buyer’s bank has issued a new card since:'],
+      ['The money didn’t reach the buyer, and the refund won’t be retried automatically.'],
+      ['To retry it, even if the buyer’s bank has since issued a new card:'],
       [`npm run admin -- refund --payment ${paymentId}`],
     ],
     facts: [
@@ -25,6 +25,6 @@ export function refundOwedMail(data: MailData['refund_owed']): RenderedMail {
       { label: 'Reason', lines: [[reason.replaceAll('_', ' ')]] },
       { label: 'About', lines: [[about]] },
     ],
-    closing: [['If it fails again, ask the buyer how else the money can reach them.']],
+    closing: [['If it fails again, ask the buyer how else you can send the money.']],
   })
 }

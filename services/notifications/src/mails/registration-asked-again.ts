@@ -15,17 +15,17 @@ interface Content {
 }
 
 const notYou: RichText = [
-  'If it was not you: nothing of yours was changed or shown to anybody, and you need not do anything.',
+  'If it wasn’t you, nothing was changed or shown to anyone, and you don’t need to do anything.',
 ]
 
 function contentFor({ askedFor, isSigned, registrationId, children }: AskedAgain, siteUrl: string): Content {
   if (askedFor === 'seat') {
     const seats = children.length === 1 ? 'the seat is' : 'the seats are'
     return {
-      subject: 'You are registered already',
-      heading: 'You are registered already',
+      subject: 'You’re already registered',
+      heading: 'You’re already registered',
       text: [
-        `Somebody has just started to register for this class with your email address, from a browser that we do not recognize. Your registration is paid and confirmed, and ${seats} yours.`,
+        `Someone just started to register for this class with your email address, from a browser we don’t recognize. Your registration is paid and confirmed, and ${seats} yours.`,
       ],
       step: {
         text: ['Here is your registration:'],
@@ -33,30 +33,28 @@ function contentFor({ askedFor, isSigned, registrationId, children }: AskedAgain
         url: `${siteUrl}/robokids/success?reference=${registrationId}`,
       },
       closing: [
-        [
-          'If it was you, nothing is left to do. Should you pay once more all the same, that second payment goes back to your card by itself.',
-        ],
+        ['If it was you, you’re all set. If you do pay again, we’ll refund the second payment automatically.'],
         notYou,
       ],
     }
   }
   const text = (state: string): RichText => [
-    `Somebody has just asked to sign the waiver of this registration with your details, from a browser that we do not recognize. ${state}`,
+    `Someone just tried to sign the waiver for this registration with your details, from a browser we don’t recognize. ${state}`,
   ]
   if (isSigned) {
     return {
-      subject: 'Your waiver is signed already',
-      heading: 'Your waiver is signed already',
-      text: text('It is signed already, so nothing was signed now.'),
-      closing: [['If it was you, nothing is left to do.'], notYou],
+      subject: 'Your waiver is already signed',
+      heading: 'Your waiver is already signed',
+      text: text('The waiver was already signed, so nothing changed.'),
+      closing: [['If it was you, you’re all set.'], notYou],
     }
   }
   return {
     subject: 'Your link to the waiver',
-    heading: 'Please sign the waiver by this link',
+    heading: 'Please use this link to sign the waiver',
     text: text('Nothing was signed.'),
     step: {
-      text: ['If it was you, please sign by this link:'],
+      text: ['If it was you, please sign here:'],
       label: 'Read and sign the waiver',
       url: `${siteUrl}/robokids/waiver?reference=${registrationId}`,
     },

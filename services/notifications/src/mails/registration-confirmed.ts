@@ -26,7 +26,7 @@ export function registrationConfirmedMail(
     subject: [`You're registered: `, ...shortChildren(data), `, ${data.levelTitle}, ${dateOf(data)}`],
     heading: "You're registered",
     picture: pictureOfClass(data),
-    opening: [richText`Hello ${data.guardianName},`, [`Your payment of ${paid} has arrived, and ${seats} yours.`]],
+    opening: [richText`Hello ${data.guardianName},`, [`We received your payment of ${paid}, and ${seats} yours.`]],
     facts: [
       classFact(data),
       whenFact(data),
@@ -39,12 +39,12 @@ export function registrationConfirmedMail(
       : {
           step: {
             text: [
-              'Next step: please read and sign the waiver. We ship the kit and send the class link once it is signed.',
+              'Next step: please read and sign the waiver. We’ll ship the kit and send the class link once it’s signed.',
             ],
             label: 'Read and sign the waiver',
             url: `${siteUrl}/robokids/waiver?reference=${data.registrationId}`,
           },
         }),
-    closing: [['The class is attached as a calendar entry.'], questions],
+    closing: [['The class is attached as a calendar event.'], questions],
   })
 }

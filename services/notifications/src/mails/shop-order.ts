@@ -50,7 +50,7 @@ const hello = (shipTo: ShipTo | null): RichText => (shipTo ? richText`Hello ${sh
 
 function orderStep(orderId: string, siteUrl: string): NonNullable<MailContent['step']> {
   return {
-    text: ['See the current status of your order here:'],
+    text: ['You can check on your order at any time:'],
     label: 'See your order',
     url: `${siteUrl}/shop/success?reference=${orderId}`,
   }
@@ -66,13 +66,9 @@ function paid(
     heading: isPreOrder ? 'Thank you for your pre-order' : 'Thank you for your order',
     opening: [
       hello(shipTo),
-      [`Your payment of ${formatMoney(money)} has arrived.`],
+      [`We received your payment of ${formatMoney(money)}.`],
       ...(isPreOrder
-        ? [
-            [
-              'What you pre-ordered is still being made. We ship it as soon as it is, and write to you on the day it leaves us.',
-            ],
-          ]
+        ? [['Your pre-order is still being made. We’ll ship it as soon as it’s ready and email you that day.']]
         : []),
     ],
     facts: [
@@ -83,8 +79,8 @@ function paid(
     step: orderStep(orderId, siteUrl),
     closing: [
       shipTo
-        ? ['Is the address wrong? Reply to this email before it ships.']
-        : ['We do not know yet where to send it. Please reply with your address.'],
+        ? ['Is the address wrong? Reply to this email before your order ships.']
+        : ['We don’t have your shipping address yet. Please reply with it.'],
       questions,
     ],
   }
@@ -92,22 +88,22 @@ function paid(
 
 /** Returns the text about an order that was refunded in full. */
 function outcome({ shipped: wasShipped }: MailData['order_refunded']): string {
-  return `Nothing of your payment is left with us, and your order is ${wasShipped === true ? 'returned' : 'cancelled'}.`
+  return `Your payment is now fully refunded, and your order is ${wasShipped === true ? 'returned' : 'canceled'}.`
 }
 
 function refundOpening(data: MailData['order_refunded']): RichText {
   const { reason, again, whole, paidAmount, amount } = data
   if (again === true) {
-    const sent = `The refund of ${usd(amount)} that your bank did not take is on its way again.`
+    const sent = `Your bank returned your refund of ${usd(amount)}, so we’ve sent it again.`
     return [whole === true && reason === 'requested' ? `${sent} ${outcome(data)}` : sent]
   }
-  if (reason === 'duplicate') return ['Your order was paid twice. We have given the second payment back in full.']
+  if (reason === 'duplicate') return ['Your order was paid twice, so we refunded the second payment in full.']
   if (reason === 'amount_mismatch') {
-    return ['The amount that was paid is not the price of your order, so we have given it back in full.']
+    return ['The amount paid didn’t match the price of your order, so we refunded it in full.']
   }
   return isWhole(data)
-    ? [`We have given back ${usd(amount)}. ${outcome(data)}`]
-    : [`We have given back ${usd(amount)} of the ${usd(paidAmount)} that you paid.`]
+    ? [`We refunded ${usd(amount)}. ${outcome(data)}`]
+    : [`We refunded ${usd(amount)} of the ${usd(paidAmount)} you paid.`]
 }
 
 function refunded(data: MailData['order_refunded'], siteUrl: string): MailContent {
@@ -119,7 +115,7 @@ function refunded(data: MailData['order_refunded'], siteUrl: string): MailConten
     opening: [hello(shipTo), refundOpening(data)],
     facts: [
       { label: again === true ? 'Sent again' : 'Refunded', lines: [[usd(amount)]] },
-      ...(refundedTotal > amount ? [{ label: 'Refunded in all', lines: [[usd(refundedTotal)]] }] : []),
+      ...(refundedTotal > amount ? [{ label: 'Total refunded', lines: [[usd(refundedTotal)]] }] : []),
       linesFact(lines),
     ],
     step: orderStep(orderId, siteUrl),
@@ -129,9 +125,9 @@ function refunded(data: MailData['order_refunded'], siteUrl: string): MailConten
 
 /** Why a payment was refunded although nobody requested it. */
 const notKeptReason = {
-  duplicate: 'Your order was paid twice. You owe it once, and the second payment is yours.',
-  seat_gone: 'We could not keep a payment of yours.',
-  amount_mismatch: 'The amount that was paid is not the price of your order, so we did not keep it.',
+  duplicate: 'Your order was paid twice, and you owe only one of the payments.',
+  seat_gone: 'We couldn’t accept one of your payments.',
+  amount_mismatch: 'The amount paid didn’t match the price of your order, so we couldn’t accept it.',
 }
 
 function refundFailed(data: MailData['order_refund_failed'], siteUrl: string): MailContent {
@@ -158,13 +154,13 @@ function shipped(
 ): MailContent {
   return {
     subject: [`${isRefunded ? 'Shipped before your refund' : 'On its way'}: ${shortTitle(lines)}`],
-    heading: isRefunded ? 'Your parcel had left us' : 'Your order is on its way',
+    heading: isRefunded ? 'Your package had already shipped' : 'Your order is on its way',
     opening: [
       hello(shipTo),
       [
         isRefunded
-          ? 'Your order is refunded. We had handed your parcel over before that, so it may still reach you.'
-          : 'We have handed your parcel over today.',
+          ? 'Your order was refunded. Your package had shipped before that, so it may still reach you.'
+          : 'We shipped your package today.',
       ],
     ],
     facts: [

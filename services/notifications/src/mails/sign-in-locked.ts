@@ -11,7 +11,7 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
     case 'too_many_attempts': {
       const until = data.until === null ? at : formatSchoolInstant(data.until)
       return renderMail({
-        subject: ['Sign-ins to your account are paused'],
+        subject: ['Logging in to your account is paused'],
         heading: 'Too many failed attempts to log in',
         picture: pictures.account,
         opening: [
@@ -21,12 +21,12 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
         // The first locks last only seconds, so that both times show the same minute.
         facts: [when, ...(until === at ? [] : [{ label: 'Paused until', lines: [[until]] }])],
         step: signInStep(
-          'If this was you, try again later, or press “Forgot your password?” on the login page.',
+          'If this was you, try again later, or select “Forgot your password?” on the login page.',
           siteUrl,
         ),
         closing: [
           [
-            'If it was not you, there is nothing to do: none of these attempts succeeded. We write to you about this at most once a day.',
+            'If it wasn’t you, you don’t need to do anything: none of these attempts worked. We email you about this at most once a day.',
           ],
           questions,
         ],
@@ -34,18 +34,18 @@ export function signInLockedMail(data: MailData['sign_in_locked'], siteUrl: stri
     }
     case 'token_reused':
       return renderMail({
-        subject: ['We ended a login to your account'],
-        heading: 'We ended a login',
+        subject: ['We logged you out to protect your account'],
+        heading: 'We logged you out',
         picture: pictures.account,
         opening: [
           greeting(data.givenName),
           [
-            'One of your sign-ins was used from a second place. That can mean that somebody copied it from your device, so we ended it there and on your device.',
+            'Your login on one device was also used somewhere else. Someone may have copied it from your device, so we logged out both.',
           ],
         ],
         facts: [when],
         step: signInStep(
-          'Please log in again. If you do not know how this could happen, choose a new password and log out everywhere on your profile page.',
+          'Please log in again. If you don’t know how this could have happened, choose a new password and log out everywhere on your profile page.',
           siteUrl,
         ),
         closing: [questions],

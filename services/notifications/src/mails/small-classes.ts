@@ -12,18 +12,16 @@ export function smallClassesMail({ classDate, classes }: MailData['small_classes
     subject: [`${isPlural ? `${classes.length} small classes` : 'A small class'} on ${day}`],
     heading: `${isPlural ? `${classes.length} classes have` : 'A class has'} fewer than ${minClassSize} children`,
     opening: [
-      [`On ${day}, in a week or less, ${isPlural ? 'they begin' : 'it begins'} with few children.`],
-      ['Nothing changes by itself: every class stays on sale until it begins, and you decide whether it is held.'],
+      [`${isPlural ? 'They start' : 'It starts'} on ${day}, in a week or less.`],
+      ['Nothing is canceled automatically: every class stays on sale until it starts, and you decide whether it runs.'],
     ],
     facts: classes.map(({ title, startTime, timeZone, paid, held, capacity }) => ({
       label: title,
       lines: [
-        [
-          `${paid} of ${capacity} seats paid${held > 0 ? `, ${held} waiting for ${held > 1 ? 'their' : 'its'} payment` : ''}`,
-        ],
+        [`${paid} of ${capacity} seats paid${held > 0 ? `, ${held} held but not paid yet` : ''}`],
         ...timesOf({ startDate: classDate, startTime, timeZone }).map((line) => [line]),
       ],
     })),
-    closing: [['Who is registered:'], ['npm run admin -- registrations --csv']],
+    closing: [['To see who is registered:'], ['npm run admin -- registrations --csv']],
   })
 }

@@ -11,20 +11,20 @@ export function stockAlertRequestedMail(
   siteUrl: string,
 ): RenderedMail {
   return renderMail({
-    subject: [`Shall we tell you about the ${productName}?`],
+    subject: [`Do you want an alert for the ${productName}?`],
     heading: 'Please confirm your request',
     picture: pictureOfProduct(sku),
     opening: [
       ['Hello,'],
-      [`Somebody asked us to write to this address when there is news of the ${productName}: one email, nothing else.`],
+      [`Someone asked us to email this address when the ${productName} is available: one email, nothing else.`],
     ],
     facts: [],
     step: {
-      text: ['If it was you, please confirm it on this page. There you can also remove your address at any time.'],
-      label: 'Yes, tell me',
+      text: ['If it was you, please confirm on this page. You can also remove your address there at any time.'],
+      label: 'Yes, notify me',
       url: stockAlertUrl(siteUrl, noticeId),
     },
-    closing: [['If it was not you, do nothing, and we will not write to you about it again.'], questions],
+    closing: [['If it wasn’t you, you don’t need to do anything, and we won’t email you about this again.'], questions],
   })
 }
 
@@ -38,11 +38,11 @@ export function productAvailableMail(
     subject: [`The ${productName} ${can}`],
     heading: `The ${productName} ${can}`,
     picture: pictureOfProduct(sku),
-    opening: [['Hello,'], [`You asked us to tell you: the ${productName} ${can}.`]],
+    opening: [['Hello,'], [`You asked us to let you know: the ${productName} ${can}.`]],
     facts: [],
     step: { text: ['You can find it in our shop.'], label: 'Go to the shop', url: `${siteUrl}/shop` },
     aside: {
-      text: ['This was the one email you asked for; your request is done. You can also have your address removed:'],
+      text: ['This is the one email you asked for. You can also remove your address:'],
       label: 'Remove my address',
       url: stockAlertUrl(siteUrl, noticeId),
     },

@@ -6,17 +6,17 @@ import { pictures } from './pictures.ts'
 /** Composes the mail about a deleted account. */
 export function userDeletedMail(data: MailData['user_deleted']): RenderedMail {
   return renderMail({
-    subject: ['Your account is deleted'],
-    heading: 'Your account is deleted',
+    subject: ['Your account has been deleted'],
+    heading: 'Your account has been deleted',
     picture: pictures.account,
     opening: [
       greeting(data.givenName),
-      ['Your account is deleted, and nobody can log in to it any more. Thank you for being with us.'],
+      ['Your account has been deleted, and no one can log in to it anymore. Thank you for being with us.'],
     ],
     facts: [],
     closing: [
-      ['If it was not you who asked for this, reply to this email at once.'],
-      ['You are welcome back at any time: simply register again.'],
+      ['If you didn’t ask for this, reply to this email right away.'],
+      ['You’re welcome back anytime: just sign up again.'],
     ],
   })
 }

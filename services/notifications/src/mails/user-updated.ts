@@ -6,10 +6,10 @@ import { greeting, formatSchoolInstant, signInStep } from './phrases.ts'
 import { pictures } from './pictures.ts'
 
 const changeTexts: Record<SecurityChange, { subject: string; text: string }> = {
-  password: { subject: 'Your password was changed', text: 'The password of your account was changed.' },
-  mfa: { subject: 'Your two-step login was changed', text: 'The two-step login of your account was changed.' },
-  passkeys: { subject: 'Your passkeys were changed', text: 'A passkey of your account was added or removed.' },
-  email: { subject: 'Your email address was changed', text: 'The email address of your account is now this one.' },
+  password: { subject: 'Your password was changed', text: 'The password for your account was changed.' },
+  mfa: { subject: 'Your two-step login was changed', text: 'The two-step login for your account was changed.' },
+  passkeys: { subject: 'Your passkeys were changed', text: 'A passkey was added to or removed from your account.' },
+  email: { subject: 'Your email address was changed', text: 'Your account now uses this email address.' },
 }
 
 const factorNames: Record<SecondFactor, string> = {
@@ -25,11 +25,11 @@ function describeChange(
 ): string {
   const { text } = changeTexts[change]
   if (change === 'passkeys' && passkeys !== undefined) {
-    return `${text} There ${passkeys === 1 ? 'is 1 passkey' : `are ${passkeys === 0 ? 'no' : passkeys} passkeys`} now.`
+    return `${text} It now has ${passkeys === 1 ? '1 passkey' : `${passkeys === 0 ? 'no' : passkeys} passkeys`}.`
   }
   if (change !== 'mfa' || factors === undefined) return text
-  if (factors.length === 0) return 'Two-step login is off now: your account is opened by one step alone.'
-  return `Two-step login is on now. The second step is ${factors.map((factor) => factorNames[factor]).join(', or ')}.`
+  if (factors.length === 0) return 'Two-step login is now off: logging in takes only one step.'
+  return `Two-step login is now on. The second step is ${factors.map((factor) => factorNames[factor]).join(', or ')}.`
 }
 
 /** Composes the mail about a change of the account's sign-in data: a warning, in case it was not the owner. */
@@ -43,14 +43,14 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
       opening: [
         greeting(data.givenName),
         [
-          'Your account was given another email address. Once that one is confirmed, this one does not open the account any more.',
+          'The email address of your account was changed. Once the new address is confirmed, you can no longer log in with this one.',
         ],
         ...data.changes.filter((change) => change !== 'email').map((change) => [describeChange(change, data)]),
       ],
       facts: [when],
       closing: [
-        ['If this was you, there is nothing to do.'],
-        ['If it was not you, reply to this email at once, and we will help you to get your account back.'],
+        ['If this was you, you’re all set.'],
+        ['If it wasn’t you, reply to this email right away and we’ll help you get your account back.'],
       ],
     })
   }
@@ -63,9 +63,9 @@ export function userUpdatedMail(data: MailData['user_updated'], siteUrl: string)
     opening: [greeting(data.givenName), ...data.changes.map((change) => [describeChange(change, data)])],
     facts: [when],
     step: signInStep(
-      'If this was you, there is nothing to do. If it was not you, press “Forgot your password?” on the login page now, choose a new password, and then log out everywhere on your profile page.',
+      'If this was you, you’re all set. If it wasn’t, select “Forgot your password?” on the login page now, choose a new password, and then log out everywhere on your profile page.',
       siteUrl,
     ),
-    closing: [['Does that not work? Reply to this email, and we will help you.']],
+    closing: [['If that doesn’t work, reply to this email and we’ll help.']],
   })
 }

@@ -18,7 +18,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
   const isMember = data.classType === 'membership'
   return renderMail({
     subject: isMember
-      ? ['The signed waiver of your membership']
+      ? ['The signed waiver for your membership']
       : ['Your signed waiver: ', ...shortChildren(data), `, ${data.levelTitle}`],
     heading: 'Your waiver is signed',
     picture: pictureOfClass(data),
@@ -27,10 +27,10 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
       isMember ? ['Hello,'] : richText`Hello ${data.guardianName},`,
       [
         isMember
-          ? 'The waiver of your membership is signed. A copy is attached for your records.'
+          ? 'The waiver for your membership is signed. A copy is attached for your records.'
           : 'Thank you. Your registration is complete, and your signed waiver is attached for your records.',
       ],
-      ...(data.replaces ? [['This signature takes the place of the one before. We keep both on record.']] : []),
+      ...(data.replaces ? [['This signature replaces the earlier one. We keep both on record.']] : []),
     ],
     facts: [
       { label: 'Signed', lines: [richText`${data.guardianName}`, ...instantLines(data.signedAt, data)] },
@@ -42,9 +42,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
     ...(isMember
       ? {
           aside: {
-            text: [
-              'Was it not you who signed? Then log in and sign it again: your signature takes the place of this one.',
-            ],
+            text: ['If you didn’t sign it, log in and sign it again. Your signature will replace this one.'],
             label: 'Sign it again',
             url: `${siteUrl}/waiver?membership=${data.registrationId}`,
           },
@@ -53,8 +51,8 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
     closing: [
       [
         isMember
-          ? 'We email you the link before the session starts. You have nothing left to do.'
-          : 'Your kit ships next, and the class link comes by email before the class. You have nothing left to do.',
+          ? 'We’ll email you the link before the session starts. You’re all set.'
+          : 'Your kit ships next, and we’ll email you the class link before the class. You’re all set.',
       ],
       questions,
     ],

@@ -6,13 +6,13 @@ type CodeData = MailData['code_issued']
 function sentence({ purpose, username }: CodeData, code: string, valid: string, site: URL): string {
   switch (purpose) {
     case 'sign_up':
-      return `${code} confirms your Robo Kids Learning account. Valid for ${valid}. Not you? Ignore this.`
+      return `${code} is your code to confirm your Robo Kids Learning account. Valid for ${valid}. Not you? Ignore this.`
     case 'attribute':
-      return `${code} verifies your phone at Robo Kids Learning. Valid for ${valid}. Not you? Ignore this.`
+      return `${code} is your code to verify your phone for Robo Kids Learning. Valid for ${valid}. Not you? Ignore this.`
     case 'password_reset':
-      return `${code} sets a new Robo Kids Learning password. Valid for ${valid}. Not you? Ignore this.`
+      return `${code} is your code to reset your Robo Kids Learning password. Valid for ${valid}. Not you? Ignore this.`
     case 'sign_in':
-      return `${code} signs you in at Robo Kids Learning. Valid for ${valid}. Not you? Tell nobody.`
+      return `${code} is your code to log in to Robo Kids Learning. Valid for ${valid}. Do not share it.`
     case 'invitation':
       return `Robo Kids Learning: log in at ${site.host} as ${username} with temporary password ${code} (valid ${valid})`
   }
