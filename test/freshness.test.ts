@@ -74,7 +74,7 @@ describe('Freshness of pages and API', () => {
       bffUrls.map((bffUrl) => eventually(async () => (await basicAt(bffUrl)).shown?.price.amount === amount, limitMs)),
     )
     for (const bffUrl of bffUrls)
-      expect(await documentAt(`${bffUrl}/robokidspage1`)).toContain('>$410</strong> <span>a child')
+      expect(await documentAt(`${bffUrl}/robokidspage1`)).toContain('>$410</strong> <span>per child')
   })
 
   it('A membership price set by an operator is on every page that names it within five seconds', async () => {

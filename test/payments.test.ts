@@ -19,10 +19,15 @@ const control = (path: string, body: object = {}) =>
   })
 
 /** Lets a registration's hold expire. */
+/** Makes a hold due, and wakes the job that releases it, which sleeps until the time that it read. */
+async function endHold(registrationId: string): Promise<void> {
+  const sql = system.sql('enrollment')
+  await sql`update registrations set held_until = now() - interval '1 hour' where id = ${registrationId}`
+  await sql`select pg_notify('wake', 'expire-holds')`
+}
+
 async function expireHold(registrationId: string): Promise<void> {
-  await system.sql(
-    'enrollment',
-  )`update registrations set held_until = now() - interval '1 hour' where id = ${registrationId}`
+  await endHold(registrationId)
   await system.reaches(registrationId, 'expired')
 }
 
@@ -120,8 +125,7 @@ describe('A payment that completes after its hold expired', () => {
     await connection`begin`
     await connection`select pg_advisory_xact_lock(hashtext('outbox'))`
     try {
-      await system.sql('enrollment')`
-        update registrations set held_until = now() - interval '1 hour' where id = ${registrationId}`
+      await endHold(registrationId)
       await eventually(async () => {
         const [row] = await system.sql('enrollment')`select status from registrations where id = ${registrationId}`
         return row?.['status'] === 'expired'

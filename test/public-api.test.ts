@@ -58,7 +58,7 @@ describe('Pages', () => {
       const page = await parts()
       return page.data !== '' && page
     })
-    expect(before.document).toContain('>$400</strong> <span>a child')
+    expect(before.document).toContain('>$400</strong> <span>per child')
     expect(sessions(before.data)?.map(({ seatsLeft }) => seatsLeft)).toEqual(before.seats)
 
     const lastDate = sessions(before.data)?.at(-1)?.date

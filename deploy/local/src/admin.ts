@@ -20,15 +20,15 @@ ${Object.entries(groups)
   .join('\n\n')}
 
 Options:
-  --json, --csv, --output FILE   of what lists: in that format instead of a table, and to a file
-  --dry-run                      of what changes: says what it would do, and does nothing
-  --yes                          of what cannot be undone: does not ask, as where there is no terminal to ask at
+  --json, --csv, --output FILE   for commands that list: another format than a table, and a file
+  --dry-run                      for commands that change something: shows what would be done, and does nothing
+  --yes                          for commands that cannot be undone: does not ask first, which needs a terminal
   <command> --help               explains one command
 
-Each says first, on the error output, which system it is for. Without settings that is the one that npm start runs in this
-folder; another is told by ${owningServices.map(urlSetting).join(', ')}, SITE_URL and ADMIN_SECRET, for accounts
-by IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well, for streams by NATS_URL and NATS_PASSWORD, the
-operator's; ADMIN_SECRET_FILE names a file with the secret. What changes something wants its name in SYSTEM_NAME.
+Each command first prints, on the error output, the system it acts on. Without settings, that is the one that npm start
+runs in this folder. To choose another, set ${owningServices.map(urlSetting).join(', ')}, SITE_URL and
+ADMIN_SECRET (or ADMIN_SECRET_FILE), for accounts IDENTITY_POOL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as well, and for
+streams NATS_URL and the operator's NATS_PASSWORD. Commands that change something also need its name in SYSTEM_NAME.
   docker-compose    docker-compose run --rm admin <command>
   Kubernetes        kubectl exec -it deploy/admin -- node deploy/local/src/admin.ts <command>`
 
