@@ -25,7 +25,7 @@ const newest = (walk: Walk, index: number): Page => pick(walk.pages.toReversed()
 const hasPages = (walk: Walk) => walk.pages.length > 0
 
 /** Opens a payment page by its link on our site, which may lead back instead: then it cannot be paid. */
-async function openPage(walk: Walk, page: Page): Promise<void> {
+export async function openPage(walk: Walk, page: Page): Promise<void> {
   const { of, sessionId } = page
   const path = `/api/${of.kind === 'registration' ? 'registrations' : 'membership-checkouts'}/${of.id}/pay/${sessionId}`
   const answer = await askJson(walk.world.system.siteUrl + path, { redirect: 'manual' })

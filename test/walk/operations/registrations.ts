@@ -8,6 +8,7 @@ import { operation, pick } from '../operation.ts'
 import { openedPage } from '../pages.ts'
 import { Violation } from '../violation.ts'
 import type { Family, Registered, Walk } from '../walk.ts'
+import { cards, openPage } from './paying.ts'
 
 const levels = ['basic', 'custom'] as const
 const small = fc.nat(11)
@@ -79,6 +80,13 @@ function form(family: Family, childIndex: number, siblings: number, level: numbe
     classType: levels[level % levels.length] ?? 'basic',
     unlessRegistered: true,
   }
+}
+
+async function holdAgain(walk: Walk, registered: Registered, browser: Browser): Promise<void> {
+  const answer = await walk.ask(browser, 'POST', `/api/registrations/${registered.id}/checkout`)
+  if (answer.status !== 200) return
+  const { checkoutUrl } = answer.body as { checkoutUrl: string }
+  openedPage(walk, registered, checkoutUrl, browser)
 }
 
 const changed = ({ body, id }: Registered, differences: Partial<RegisterBody>): RegisterBody => ({
@@ -155,13 +163,30 @@ export const registrationOperations = [
     weight: 4,
     args: fc.record({ which: small, browser: fc.nat(1) }),
     possible: (walk) => walk.registrations.length > 0,
-    async run(walk, { which, browser }) {
+    run(walk, { which, browser }) {
       const registered = pick(walk.registrations, which)
-      const path = `/api/registrations/${registered.id}/checkout`
-      const answer = await walk.ask(pick(registered.family.browsers, browser), 'POST', path)
-      if (answer.status !== 200) return
-      const { checkoutUrl } = answer.body as { checkoutUrl: string }
-      openedPage(walk, registered, checkoutUrl, pick(registered.family.browsers, browser))
+      return holdAgain(walk, registered, pick(registered.family.browsers, browser))
+    },
+  }),
+
+  operation('register again after the hold ran out, pay, and return to the older tab', {
+    weight: 2,
+    args: fc.record({ which: small }),
+    possible: (walk) => walk.registrations.length > 0,
+    async run(walk, { which }) {
+      const older = pick(walk.registrations, which)
+      const browser = older.family.browsers.find((one) => walk.isMadeBy(walk.asker(one), older))
+      if (!browser) return
+      await walk.operate('enrollment', 'POST', `/registrations/${older.id}/expire`)
+      const { replaces: _, ...again } = older.body
+      const pagesBefore = walk.pages.length
+      await send(walk, older.family, browser, { ...again, id: randomUUIDv7() })
+      const page = walk.pages.slice(pagesBefore).find(({ of }) => of.kind === 'registration')
+      if (page) {
+        await openPage(walk, page)
+        if (page.opened) await walk.world.control(`checkout/${page.sessionId}/pay`, { card: cards.good })
+      }
+      await holdAgain(walk, older, browser)
     },
   }),
 
