@@ -542,6 +542,8 @@ export const waiverSigned = defineEvent(
     signedPdfPath: z.string(),
     /** The signature that this one replaces. */
     replaces: z.uuid().nullish(),
+    /** Of a membership only: whether its member's account is deleted, so that nobody can log in and sign again. */
+    accountDeleted: z.boolean().optional(),
   }),
 )
 /**

@@ -1,4 +1,4 @@
-import { waiverSigned, type RegistrationFacts } from '@robokids/contracts/enrollment'
+import { waiverSigned } from '@robokids/contracts/enrollment'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
@@ -6,10 +6,11 @@ import { Typesetter } from '@robokids/typesetting/typesetter'
 import { and, asc, eq, isNull, lte, min } from 'drizzle-orm'
 import type { Config } from './config.ts'
 import { count } from './metrics.ts'
+import { ownershipOfSeat } from './owners.ts'
 import { factsOf, isoTime } from './read-registrations.ts'
 import { pdfRetryDelay } from './rules.ts'
 import { classSessions, memberSeats, registrations, waiverDocuments, waivers } from './schema.ts'
-import type { Signature } from './signed-waiver.ts'
+import type { Signature, SignedFacts } from './signed-waiver.ts'
 import type { RenderJob } from './signed-waiver-worker.ts'
 
 type Waiver = typeof waivers.$inferSelect
@@ -39,26 +40,40 @@ async function claim({ db, clock }: Context<Config>): Promise<Waiver | undefined
 }
 
 /** What was signed. A registration never changes apart from its owner and email; a member's data comes with the signature. */
-async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<RegistrationFacts> {
+async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<SignedFacts> {
   const { registrationId, membershipId, member, guardianName } = waiver
   if (registrationId !== null) {
     const [registration] = await db.select().from(registrations).where(eq(registrations.id, registrationId))
     if (registration) return factsOf(registration)
   } else if (membershipId !== null && member !== null) {
-    const [classSession] = await db
+    const [found] = await db
       .select({
-        classSessionId: classSessions.id,
-        startDate: classSessions.date,
-        startTime: classSessions.startTime,
-        durationMinutes: classSessions.durationMinutes,
-        timeZone: classSessions.timeZone,
-        familyTimeZone: memberSeats.familyTimeZone,
+        seat: memberSeats,
+        classSession: {
+          classSessionId: classSessions.id,
+          startDate: classSessions.date,
+          startTime: classSessions.startTime,
+          durationMinutes: classSessions.durationMinutes,
+          timeZone: classSessions.timeZone,
+          familyTimeZone: memberSeats.familyTimeZone,
+        },
       })
       .from(memberSeats)
       .innerJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
       .where(eq(memberSeats.attemptId, membershipId))
-    const about = { registrationId: membershipId, guardianName, ...member }
-    if (classSession) return { ...about, ...classSession, classType: 'membership', levelTitle: 'Members’ session' }
+    if (found) {
+      const { ownerId, leftAt } = await ownershipOfSeat(db, found.seat)
+      const accountDeleted = ownerId === null && leftAt !== null
+      return {
+        registrationId: membershipId,
+        guardianName,
+        ...member,
+        ...found.classSession,
+        classType: 'membership',
+        levelTitle: 'Members’ session',
+        ...(accountDeleted ? { accountDeleted } : {}),
+      }
+    }
   }
   throw new Error('The registration or membership of this waiver does not exist.')
 }

@@ -14,9 +14,12 @@ import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import { renderFactSheet, type Fact } from '@robokids/typesetting/fact-sheet'
 import { isolate } from '@robokids/contracts/isolate'
 
+/** What was signed for; `accountDeleted` as in `waiver.signed`. */
+export type SignedFacts = RegistrationFacts & { accountDeleted?: boolean | undefined }
+
 export interface Signature {
   waiverId: string
-  facts: RegistrationFacts
+  facts: SignedFacts
   /** RFC 3339 in UTC, to the millisecond. */
   signedAt: string
   /** Hex SHA-256 of the document that was shown. */

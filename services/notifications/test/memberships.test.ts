@@ -317,6 +317,15 @@ describe('a mail to a member', () => {
   })
 
   describe('whose account was deleted', () => {
+    it('is not told to log in and sign again in the mail with the signed waiver', async () => {
+      const facts = registration({ classType: 'membership', levelTitle: 'Members’ session' })
+      await fixture.bed.bus.publish(waiverSigned, facts.registrationId, { ...signed(facts), accountDeleted: true })
+      const { parsed } = await fixture.smtp.mailTo(facts.email)
+      expect(parsed.text).toContain('Didn’t sign it, or have a question? Just reply to this email.')
+      expect(parsed.text).not.toContain('log in')
+      expect(parsed.text).not.toContain(`${siteUrl}/waiver`)
+    })
+
     const seat = {
       classSessionId: randomUUIDv7(),
       classDate: '2027-01-08',

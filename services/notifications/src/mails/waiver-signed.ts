@@ -16,6 +16,7 @@ import { richText } from './rich-text.ts'
 /** Composes the mail with the signed waiver and what happens next. A membership has no kit. */
 export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: string): RenderedMail {
   const isMember = data.classType === 'membership'
+  const canSignAgain = isMember && data.accountDeleted !== true
   return renderMail({
     subject: isMember
       ? ['The signed waiver for your membership']
@@ -39,7 +40,7 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
       childrenFact(data),
       ...(isMember ? [] : [addressFact(data)]),
     ],
-    ...(isMember
+    ...(canSignAgain
       ? {
           aside: {
             text: ['If you didn’t sign it, log in and sign it again. Your signature will replace this one.'],
@@ -47,14 +48,16 @@ export function waiverSignedMail(data: MailData['waiver_signed'], siteUrl: strin
             url: `${siteUrl}/waiver?membership=${data.registrationId}`,
           },
         }
-      : { step: registrationStep(data.registrationId, siteUrl) }),
+      : isMember
+        ? {}
+        : { step: registrationStep(data.registrationId, siteUrl) }),
     closing: [
       [
         isMember
           ? 'We’ll email you the link before the session starts. You’re all set.'
           : 'Your kit ships next, and we’ll email you the class link before the class. You’re all set.',
       ],
-      questions,
+      isMember && !canSignAgain ? ['Didn’t sign it, or have a question? Just reply to this email.'] : questions,
     ],
   })
 }
