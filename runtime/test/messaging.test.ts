@@ -4,11 +4,13 @@ import { paymentFailed } from '@robokids/contracts/billing'
 import { mailDelivered } from '@robokids/contracts/notifications'
 import { consume, handlerName } from '@robokids/runtime/inbox'
 import { newEvent, publish } from '@robokids/runtime/outbox'
+import { countRows } from '@robokids/runtime/row-counts'
 import { migrateService, type Service } from '@robokids/runtime/service'
 import { wakeJob } from '@robokids/runtime/db'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { connectAsOperator } from '@robokids/test/operator-bus'
 import { sql } from 'drizzle-orm'
+import { pgTable, text } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -84,6 +86,29 @@ beforeAll(async () => {
   service = await start()
 })
 afterAll(() => bed.stop())
+
+describe('the metrics of a table', () => {
+  it('count its rows by the values of a column, and a value that no row has now as zero', async () => {
+    const { db, metrics } = service.context
+    const lamps = pgTable('lamps', { state: text({ enum: ['on', 'off'] }).notNull(), room: text().notNull() })
+    await db.execute(sql`create table lamps (state text not null, room text not null)`)
+    countRows(service.context, { name: 'lamps', label: 'state', table: lamps, column: lamps.state }, 0)
+    countRows(service.context, { name: 'lamp_rooms', label: 'room', table: lamps, column: lamps.room }, 0)
+    const shown = async () => (await metrics.expose()).split('\n').filter((line) => line.startsWith('lamp'))
+    await db.insert(lamps).values([
+      { state: 'on', room: 'hall' },
+      { state: 'on', room: 'attic' },
+    ])
+    expect(await shown()).toEqual([
+      'lamps{state="on"} 2',
+      'lamps{state="off"} 0',
+      expect.stringMatching(/^lamp_rooms\{room="(hall|attic)"\} 1$/) as string,
+      expect.stringMatching(/^lamp_rooms\{room="(hall|attic)"\} 1$/) as string,
+    ])
+    await db.update(lamps).set({ state: 'off', room: 'hall' })
+    expect(await shown()).toEqual(['lamps{state="on"} 0', 'lamps{state="off"} 2', 'lamp_rooms{room="hall"} 2'])
+  })
+})
 
 describe('a consumer', () => {
   it('applies each event once, however often it is delivered', async () => {

@@ -1,5 +1,5 @@
+import { countRows } from '@robokids/runtime/row-counts'
 import { eq, inArray, sql } from 'drizzle-orm'
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { Gauge } from 'prom-client'
 import type { BillingContext } from './config.ts'
 import { checkoutAttempts, disputes, failedEvents, memberships, payments, refunds } from './schema.ts'
@@ -7,7 +7,8 @@ import { checkoutAttempts, disputes, failedEvents, memberships, payments, refund
 const liveStatuses = ['creating', 'open', 'processing'] as const
 
 /** Registers billing's gauges, in addition to the metrics of every service. */
-export function registerMetrics({ db, clock, metrics }: BillingContext): void {
+export function registerMetrics(context: BillingContext): void {
+  const { db, clock, metrics } = context
   const registers = [metrics.registry]
   const failed = new Gauge({
     name: 'stripe_events_failed',
@@ -44,25 +45,8 @@ export function registerMetrics({ db, clock, metrics }: BillingContext): void {
     },
   })
 
-  const stored: { table: PgTable; column: PgColumn; gauge: Gauge }[] = [
-    { name: 'payments', table: payments, column: payments.outcome, label: 'outcome' },
-    { name: 'refunds', table: refunds, column: refunds.status, label: 'status' },
-    { name: 'disputes', table: disputes, column: disputes.status, label: 'status' },
-    { name: 'memberships', table: memberships, column: memberships.status, label: 'status' },
-  ].map(({ name, table, column, label }) => {
-    const help = `All ${name} in the database by ${label}; counted once a minute`
-    return { table, column, gauge: new Gauge({ name, help, labelNames: [label], registers }) }
-  })
-  metrics.measure({
-    everyMs: 60_000,
-    async read() {
-      for (const { table, column, gauge } of stored) {
-        const rows = await db
-          .select({ value: sql<string>`${column}`, count: sql<number>`count(*)::int` })
-          .from(table)
-          .groupBy(column)
-        for (const { value, count } of rows) gauge.set({ [column.name]: value }, count)
-      }
-    },
-  })
+  countRows(context, { name: 'payments', label: 'outcome', table: payments, column: payments.outcome })
+  countRows(context, { name: 'refunds', label: 'status', table: refunds, column: refunds.status })
+  countRows(context, { name: 'disputes', label: 'status', table: disputes, column: disputes.status })
+  countRows(context, { name: 'memberships', label: 'status', table: memberships, column: memberships.status })
 }

@@ -1,5 +1,6 @@
+import { countRows } from '@robokids/runtime/row-counts'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull } from 'drizzle-orm'
 import { Counter, Gauge } from 'prom-client'
 import type { Config } from './config.ts'
 import { classSessions, registrations, waivers } from './schema.ts'
@@ -17,7 +18,8 @@ type CounterName = keyof typeof counters
 const maxSessions = 200
 
 /** Registers enrollment's metrics, in addition to those of every service. */
-export function registerMetrics({ db, clock, metrics }: Context<Config>): void {
+export function registerMetrics(context: Context<Config>): void {
+  const { db, clock, metrics } = context
   const registers = [metrics.registry]
   for (const [name, { help, labelNames }] of Object.entries(counters)) {
     metrics.registry.registerMetric(new Counter({ name, help, labelNames: [...labelNames], registers: [] }))
@@ -32,12 +34,6 @@ export function registerMetrics({ db, clock, metrics }: Context<Config>): void {
   const oversold = new Gauge({
     name: 'seats_oversold',
     help: 'Coming class sessions with more seats held and sold than there are',
-    registers,
-  })
-  const stored = new Gauge({
-    name: 'registrations',
-    help: 'All registrations in the database by status; counted once a minute',
-    labelNames: ['status'],
     registers,
   })
   metrics.measure({
@@ -59,16 +55,7 @@ export function registerMetrics({ db, clock, metrics }: Context<Config>): void {
       }
     },
   })
-  metrics.measure({
-    everyMs: 60_000,
-    async read() {
-      const rows = await db
-        .select({ status: registrations.status, count: sql<number>`count(*)::int` })
-        .from(registrations)
-        .groupBy(registrations.status)
-      for (const { status, count } of rows) stored.set({ status }, count)
-    },
-  })
+  countRows(context, { name: 'registrations', label: 'status', table: registrations, column: registrations.status })
 }
 
 export function count({ metrics }: Context<Config>, name: CounterName, labels: { outcome: string }): void {

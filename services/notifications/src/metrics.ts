@@ -1,3 +1,4 @@
+import { countRows } from '@robokids/runtime/row-counts'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, lte, sql } from 'drizzle-orm'
 import { Counter, Gauge, Histogram } from 'prom-client'
@@ -38,12 +39,6 @@ function create({ metrics: { registry } }: Context<Config>) {
       labelNames,
       registers,
     }),
-    stored: new Gauge({
-      name: 'messages',
-      help: 'All messages in the database by status (sent, failed, dropped, pending); counted once a minute',
-      labelNames: ['status'],
-      registers,
-    }),
   }
 }
 
@@ -53,8 +48,9 @@ const metricsOf = new WeakMap<Context<Config>['metrics'], MessageMetrics>()
 /** Registers the metrics of messages, in addition to those of every service. */
 export function registerMetrics(context: Context<Config>): void {
   const { db, clock, metrics } = context
-  const { pending, due, oldestDue, stored, ...counted } = create(context)
-  metricsOf.set(metrics, { pending, due, oldestDue, stored, ...counted })
+  const created = create(context)
+  const { pending, due, oldestDue } = created
+  metricsOf.set(metrics, created)
   metrics.measure({
     everyMs: 10_000,
     async read() {
@@ -79,16 +75,7 @@ export function registerMetrics(context: Context<Config>): void {
       }
     },
   })
-  metrics.measure({
-    everyMs: 60_000,
-    async read() {
-      const rows = await db
-        .select({ status: mails.status, count: sql<number>`count(*)::int` })
-        .from(mails)
-        .groupBy(mails.status)
-      for (const { status, count } of rows) stored.set({ status }, count)
-    },
-  })
+  countRows(context, { name: 'messages', label: 'status', table: mails, column: mails.status })
 }
 
 /** Counts an attempt to send a message. */
