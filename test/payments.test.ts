@@ -19,11 +19,11 @@ const control = (path: string, body: object = {}) =>
   })
 
 /** Lets a registration's hold expire. */
-/** Makes a hold due, and wakes the job that releases it, which sleeps until the time that it read. */
+/** Makes a hold due, and wakes the job that releases it. */
 async function endHold(registrationId: string): Promise<void> {
-  const sql = system.sql('enrollment')
-  await sql`update registrations set held_until = now() - interval '1 hour' where id = ${registrationId}`
-  await sql`select pg_notify('wake', 'expire-holds')`
+  await system.sql('enrollment')`
+    update registrations set held_until = now() - interval '1 hour' where id = ${registrationId}`
+  await system.wake('enrollment', 'expire-holds')
 }
 
 async function expireHold(registrationId: string): Promise<void> {

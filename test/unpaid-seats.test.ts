@@ -148,8 +148,7 @@ describe('Payment page links', () => {
     const { registrationId, checkoutUrl } = await register()
     await system.sql('enrollment')`
       update registrations set held_until = now() - interval '1 second' where id = ${registrationId}`
-    // The job that releases it sleeps until the time that it read.
-    await system.sql('enrollment')`select pg_notify('wake', 'expire-holds')`
+    await system.wake('enrollment', 'expire-holds')
     await system.reaches(registrationId, 'expired')
     expect((await follow(checkoutUrl)).location).toBe(`${system.siteUrl}/robokids-payment?reference=${registrationId}`)
     const sessionId = checkoutUrl.split('/').at(-1) ?? ''
@@ -186,7 +185,7 @@ describe('Payment page links', () => {
     expect(await left()).toBe(36)
     await system.sql('enrollment')`update member_holds set held_until = now() - interval '1 second'
       where attempt_id = ${attemptId}`
-    await system.sql('enrollment')`select pg_notify('wake', 'expire-member-holds')`
+    await system.wake('enrollment', 'expire-member-holds')
     await eventually(async () => (await left()) === undefined)
     expect((await follow(url)).location).toBe(`${system.siteUrl}/membership/register`)
     // The same page, with a seat held again.

@@ -148,7 +148,7 @@ export function refundInteractions(stage: () => Stage): void {
       await asking
       await stage().system.processes.billing.start()
       await stage().system.sql('billing')`update refunds set next_try_at = now() where status = 'pending'`
-      await stage().system.sql('billing')`select pg_notify('wake', 'run-refunds')`
+      await stage().system.wake('billing', 'run-refunds')
       await stage().system.reaches(family.id, 'cancelled')
       await stage().settled()
       expect([stage().kept(family.id), stage().refunds(family.id).length]).toEqual([0, 1])

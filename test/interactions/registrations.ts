@@ -28,7 +28,7 @@ export function registrationInteractions(stage: () => Stage): void {
   async function expireHold(id: string): Promise<void> {
     const sql = stage().system.sql('enrollment')
     await sql`update registrations set held_until = now() - interval '1 hour' where id = ${id}`
-    await sql`select pg_notify('wake', 'expire-holds')`
+    await stage().system.wake('enrollment', 'expire-holds')
     await stage().system.reaches(id, 'expired')
     await stage().settled()
   }

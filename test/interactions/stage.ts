@@ -346,7 +346,7 @@ export class Stage extends ControlledSystem {
     if (!isComingBack) return
     const sql = this.system.sql('notifications')
     await sql`update mails set next_try_at = now() where status = 'pending'`
-    await sql`select pg_notify('wake', 'send-mails')`
+    await this.system.wake('notifications', 'send-mails')
   }
 
   /** Subjects of the received mails, oldest first. */

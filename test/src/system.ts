@@ -74,6 +74,8 @@ export interface System {
   another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
   /** A small connection pool to a service's database, to hold locks and inspect rows. */
   sql(service: OwningService): postgres.Sql
+  /** Wakes a job of a service, which sleeps until the time of the next row that it has read. */
+  wake(service: OwningService, job: string): Promise<void>
   /** Closes these connections: the next use opens others. */
   disconnect(): Promise<void>
   /** Sends a request, always from the same browser. */
@@ -227,6 +229,9 @@ export async function startSystem(
       const connection = postgres(databaseUrls[service], { max: 4, onnotice: () => {} })
       connections.set(service, connection)
       return connection
+    },
+    async wake(service, job) {
+      await this.sql(service)`select pg_notify('wake', ${job})`
     },
     async disconnect() {
       const open = [...connections.values()]

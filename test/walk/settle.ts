@@ -18,10 +18,6 @@ const unfinished = {
 /** Jobs that search for work instead of processing rows: each is run while settling. */
 const scanningJobs = ['reconcile'] as const
 
-async function wake(world: World, service: (typeof owningServices)[number], job: string): Promise<void> {
-  await world.system.sql(service)`select pg_notify('wake', ${job})`
-}
-
 /** Makes everything that waits for a retry due now. */
 async function makeRetriesDue(world: World): Promise<void> {
   await Promise.all(
@@ -32,7 +28,7 @@ async function makeRetriesDue(world: World): Promise<void> {
         where table_schema = 'public' and column_name in ('next_try_at', 'pdf_due_at', 'retry_at', 'leased_until')`
       for (const { table, column } of columns)
         await sql`update ${sql(table)} set ${sql(column)} = now() where ${sql(column)} > now()`
-      for (const job of jobsOf[service]) await wake(world, service, job)
+      for (const job of jobsOf[service]) await world.system.wake(service, job)
     }),
   )
 }
@@ -83,7 +79,7 @@ export async function quietEvents(world: World): Promise<void> {
 /** Runs a billing job to completion. */
 async function run(world: World, job: string): Promise<void> {
   const before = await jobRuns(world.system.processes.billing.url, job)
-  await wake(world, 'billing', job)
+  await world.system.wake('billing', job)
   const begun = performance.now()
   for (let tries = 0; ;) {
     const now = await jobRuns(world.system.processes.billing.url, job)
@@ -91,7 +87,7 @@ async function run(world: World, job: string): Promise<void> {
     if (now.failed > before.failed + tries) {
       tries += 1
       if (tries === 3) throw new Violation('all comes to its end', `${job} fails`)
-      await wake(world, 'billing', job)
+      await world.system.wake('billing', job)
     }
     if (performance.now() - begun > 60_000) throw new Violation('all comes to its end', `${job} does not end`)
     await pause(15)
