@@ -54,8 +54,8 @@ async function warm(): Promise<void> {
   await eventually(async () => (await Promise.all(bffUrls.map(basicAt))).every(({ shown }) => shown !== undefined))
 }
 
-async function asOperator(path: string, body: unknown): Promise<void> {
-  const answer = await fetch(`${system.processes.billing.url}${path}`, {
+async function asOperator(path: string, body: unknown, service: 'billing' | 'enrollment' = 'billing'): Promise<void> {
+  const answer = await fetch(`${system.processes[service].url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-admin-secret': localAdminSecret },
     body: JSON.stringify(body),
@@ -111,6 +111,21 @@ describe('Freshness of pages and API', () => {
       const { shown, answered } = await basicAt(bffUrl)
       expect([seatsIn(shown), seatsIn(answered)]).toEqual([seatsLeft, seatsLeft])
     }
+  })
+
+  it('The capacity that an operator sets is on every page and in every response within five seconds', async () => {
+    await warm()
+    const [session] = await system.sql('enrollment')<{ id: string; date: string; capacity: number; left: number }[]>`
+      select id, date::text, capacity, capacity - held - sold as left from class_sessions
+      where class_type = 'basic' and status = 'open' and starts_at > now() order by date limit 1`
+    const { id = '', date = '', capacity = 0, left = 0 } = session ?? {}
+    await asOperator(`/admin/class-sessions/${id}/capacity`, { capacity: capacity + 3 }, 'enrollment')
+    const seatsIn = (level: Awaited<ReturnType<typeof basicAt>>['shown']) =>
+      level?.sessions.find((one) => one.date === date)?.seatsLeft
+    for (const bffUrl of bffUrls) expect(seatsIn((await basicAt(bffUrl)).answered)).toBe(left + 3)
+    await Promise.all(
+      bffUrls.map((bffUrl) => eventually(async () => seatsIn((await basicAt(bffUrl)).shown) === left + 3, limitMs)),
+    )
   })
 
   it('An open page of one BFF shows the payment whose webhook went to another BFF', async () => {
