@@ -341,11 +341,11 @@ describe('npm run admin -- set-aside', () => {
   it('An event that the broker refused and the service set aside can be published again', async () => {
     const { registrationId } = await system.register({ email: address() })
     const sql = system.sql('enrollment')
-    const isIt = sql`envelope ->> 'subject' = ${registrationId}`
-    await eventually(async () => (await sql`select from outbox where ${isIt} and published_at is not null`).length)
+    const isAbout = sql`envelope ->> 'subject' = ${registrationId}`
+    await eventually(async () => (await sql`select from outbox where ${isAbout} and published_at is not null`).length)
     const [event] = await sql<{ id: string }[]>`
       update outbox set published_at = null, sequence = null, tries = 9, set_aside_at = now(), error = 'too large'
-      where ${isIt} returning id`
+      where ${isAbout} returning id`
     const id = event?.id ?? ''
     expect((await admin('waiting')).output).toMatch(/^enrollment +\d+ +\d+ +1 +1 /m)
     expect((await admin('set-aside')).output).toMatch(
@@ -355,7 +355,7 @@ describe('npm run admin -- set-aside', () => {
     expect((await admin('set-aside')).output).toContain(id)
     // Identity does not run here, which sets the exit code.
     expect((await admin('set-aside', 'retry', id)).output).toContain(`${id}: to be published now.`)
-    await eventually(async () => (await sql`select from outbox where ${isIt} and published_at is not null`).length)
+    await eventually(async () => (await sql`select from outbox where ${isAbout} and published_at is not null`).length)
     expect((await admin('set-aside', 'retry', id)).output).toContain(`No refused event ${id} exists.`)
   })
 })

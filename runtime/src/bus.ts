@@ -180,7 +180,7 @@ function connectOnce({ url, user, password, name }: BrokerAccess): Promise<NatsC
   })
 }
 
-const leftText = (difference: string) => `${difference}: an operator can change it (npm run admin -- streams)`
+const differenceText = (difference: string) => `${difference}: an operator can change it (npm run admin -- streams)`
 const isRefusal = (error: unknown) => error instanceof NatsError && error.isAuthError()
 const refusalText = ({ user }: BrokerAccess) =>
   `NATS_USER, NATS_PASSWORD: the broker does not admit the user ${user} with this password`
@@ -215,7 +215,7 @@ export async function prepareStreams(options: BusOptions): Promise<void> {
   for (;;) {
     try {
       const left = await withBroker(options, (manager) => ensureStreams(manager, options.user, options.limits))
-      for (const difference of left) options.log.warn(leftText(difference))
+      for (const difference of left) options.log.warn(differenceText(difference))
       return
     } catch (error) {
       if (error instanceof ConfigError || performance.now() > giveUpAt) throw error
@@ -254,7 +254,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   function ensure(): Promise<void> {
     pendingEnsure ??= (async () => {
       for (const left of await ensureStreams(await managerOf(await first.promise), options.user, options.limits))
-        log.warn(leftText(left))
+        log.warn(differenceText(left))
     })().finally(() => (pendingEnsure = undefined))
     return pendingEnsure
   }
@@ -469,13 +469,13 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     watchCopies(topic, onMessage) {
       const subscribe = () => {
         connection?.subscribe(copiesSubject(options.name, topic), {
-          callback(error, notice) {
+          callback(error, received) {
             if (error) return
             try {
-              const { from, message } = JSON.parse(notice.string()) as { from?: unknown; message?: unknown }
+              const { from, message } = JSON.parse(received.string()) as { from?: unknown; message?: unknown }
               if (from !== processId) onMessage(message)
             } catch (cause) {
-              log.debug({ err: cause, topic }, 'a notice of another process could not be used')
+              log.debug({ err: cause, topic }, 'a message of another process could not be used')
             }
           },
         })

@@ -62,16 +62,16 @@ function openPool(config: DatabaseConfig, log: Logger): ConnectionPool {
   })
 }
 
-/** How often a process looks whether its database has been prepared, and how often it says that it waits. */
-const lookEveryMs = 1_000
-const sayEveryMs = 30_000
+/** How often a process checks whether its database has been prepared, and how often it logs that it waits. */
+const checkEveryMs = 1_000
+const logEveryMs = 30_000
 
 /**
  * Waits, for as long as it takes, until `prepareDatabase` has been run for these migrations by another process, and changes nothing.
  * @throws if a migration was changed after it had been applied.
  */
 export async function awaitPreparation(config: DatabaseConfig, migrations: string, log: Logger): Promise<void> {
-  let said = -Infinity
+  let loggedAt = -Infinity
   for (;;) {
     const pool = openPool(config, log)
     let about: object
@@ -91,14 +91,14 @@ export async function awaitPreparation(config: DatabaseConfig, migrations: strin
     } finally {
       await pool.close(5_000)
     }
-    if (performance.now() - said >= sayEveryMs) {
+    if (performance.now() - loggedAt >= logEveryMs) {
       log.warn(
         about,
         'waiting for the migrations of this version, which are not applied at its start (MIGRATE_ON_START)',
       )
-      said = performance.now()
+      loggedAt = performance.now()
     }
-    await wait(lookEveryMs)
+    await wait(checkEveryMs)
   }
 }
 

@@ -27,7 +27,7 @@ export async function tryEach<Row>(
   let failuresInARow = 0
   let since = performance.now()
   const remaining = rows.values()
-  async function workOff(): Promise<void> {
+  async function workThrough(): Promise<void> {
     for (;;) {
       if (signal.aborted || failuresInARow >= maxFailuresInARow) return
       if (failuresInARow === 0) since = performance.now()
@@ -45,7 +45,7 @@ export async function tryEach<Row>(
     }
   }
   // All of them end before this does, even if one throws.
-  const ended = await Promise.allSettled(Array.from({ length: concurrency }, workOff))
+  const ended = await Promise.allSettled(Array.from({ length: concurrency }, workThrough))
   for (const one of ended) if (one.status === 'rejected') throw one.reason
   if (failures > 0) throw new Error(`${failures} of ${rows.length} failed`)
 }

@@ -12,15 +12,15 @@ import { classSessions } from './schema.ts'
  * @throws DomainError `class_session_not_found`, `seats_taken` if more seats are sold and held
  */
 export async function setCapacity(id: string, capacity: number, { db }: Context<Config>): Promise<ListedSession> {
-  const isIt = eq(classSessions.id, id)
+  const isThis = eq(classSessions.id, id)
   const taken = sql<number>`${classSessions.held} + ${classSessions.sold}`
   const [changed] = await db
     .update(classSessions)
     .set({ capacity })
-    .where(and(isIt, lte(taken, capacity)))
+    .where(and(isThis, lte(taken, capacity)))
     .returning()
   if (changed) return presentSession(changed)
-  const [row] = await db.select().from(classSessions).where(isIt)
+  const [row] = await db.select().from(classSessions).where(isThis)
   if (!row) throw new DomainError('class_session_not_found', 'There is no class session with this id.')
   throw new DomainError('seats_taken', `${row.sold} seats are sold and ${row.held} held: ${capacity} are too few.`)
 }
