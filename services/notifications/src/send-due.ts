@@ -55,11 +55,13 @@ async function claim(medium: CodeMedium, free: number, context: Context<Config>)
       ids,
     )
     const leasedUntil = now.add({ milliseconds: sendingLeaseMs })
-    return tx
+    const rows = await tx
       .update(mails)
       .set({ attempts: sql`${mails.attempts} + 1`, nextTryAt: leasedUntil, leasedUntil })
       .where(and(inArray(mails.id, ids), eq(mails.status, 'pending')))
       .returning()
+    // An update returns its rows in any order.
+    return rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
   })
 }
 
