@@ -6,7 +6,7 @@ import type { Context } from '@robokids/runtime/service'
 import { createLogger } from '@robokids/runtime/telemetry'
 import postgres from 'postgres'
 import type { Config } from '../services/enrollment/src/config.ts'
-import { holdSeats } from '../services/enrollment/src/hold-seats.ts'
+import { holdSeats } from '../services/enrollment/src/registrations/hold-seats.ts'
 
 /** What the site sends for a family that registers one child: each is another family. */
 export function familyRequest(session: { classType: LevelClassType; date: string }) {

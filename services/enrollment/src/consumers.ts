@@ -15,13 +15,13 @@ import {
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
-import { endHoldOfAttempt } from './end-hold.ts'
-import { endMemberHold } from './hold-member-seat.ts'
-import { recordAttempt } from './record-attempt.ts'
-import { settle } from './settle-payment.ts'
-import { syncOwnership } from './owners.ts'
-import { recordDispute, recordRefund, settleFullRefund } from './settle-refund.ts'
-import { releaseMemberSeat, seatMember } from './seat-member.ts'
+import { endHoldOfAttempt } from './registrations/end-hold.ts'
+import { endMemberHold } from './members/hold-member-seat.ts'
+import { recordAttempt } from './registrations/record-attempt.ts'
+import { settle } from './payments/settle-payment.ts'
+import { syncOwnership } from './registrations/owners.ts'
+import { recordDispute, recordRefund, settleFullRefund } from './payments/settle-refund.ts'
+import { releaseMemberSeat, seatMember } from './members/seat-member.ts'
 
 export const consumers: Consumer<Config>[] = [
   consume(checkoutCreated, { from: 'beginning' }, recordAttempt),

@@ -2,9 +2,9 @@ import { levelClassTypes } from '@robokids/contracts/enrollment'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import type { Clock } from '@robokids/runtime/clock'
 import type { Database } from '@robokids/runtime/db'
-import { openSeason, sessionRows } from './open-season.ts'
+import { openSeason, sessionRows } from './classes/open-season.ts'
 import { classSessions, levels } from './schema.ts'
-import { keepWaiverDocuments } from './waiver-document.ts'
+import { keepWaiverDocuments } from './waivers/waiver-document.ts'
 
 const levelRows: (typeof levels.$inferInsert)[] = levelClassTypes.map((classType, index) => {
   const { recommendedAges, ...level } = openingLevels[classType]

@@ -23,7 +23,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { enrollment } from '../src/app.ts'
 import type { Config } from '../src/config.ts'
-import { isoTime } from '../src/read-registrations.ts'
+import { isoTime } from '../src/registrations/read-registrations.ts'
 import { classSessions } from '../src/schema.ts'
 
 export const adminHeaders = { 'x-admin-secret': 'local-admin' }

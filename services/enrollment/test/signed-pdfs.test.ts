@@ -60,11 +60,14 @@ class Copy {
   }
 
   breakWorker(code: string): Promise<void> {
-    return writeFile(join(this.folder, 'src/signed-waiver-worker.ts'), code)
+    return writeFile(join(this.folder, 'src/waivers/signed-waiver-worker.ts'), code)
   }
 
   repairWorker(): Promise<void> {
-    return cp(join(source, 'src/signed-waiver-worker.ts'), join(this.folder, 'src/signed-waiver-worker.ts'))
+    return cp(
+      join(source, 'src/waivers/signed-waiver-worker.ts'),
+      join(this.folder, 'src/waivers/signed-waiver-worker.ts'),
+    )
   }
 }
 

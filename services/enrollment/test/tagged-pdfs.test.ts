@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { waiverSigned, type WaiverBlock } from '@robokids/contracts/enrollment'
 import { readTaggedPdf, type TaggedPart } from '@robokids/test/tagged-pdf'
 import { describe, expect, it } from 'vitest'
-import { renderSignedWaiver, type Signature } from '../src/signed-waiver.ts'
-import { waiverDocument } from '../src/waiver-document.ts'
+import { renderSignedWaiver, type Signature } from '../src/waivers/signed-waiver.ts'
+import { waiverDocument } from '../src/waivers/waiver-document.ts'
 
 const titleOfWaiver = 'Robo Kids Learning: Participation Agreement, Release of Liability and Assumption of Risk'
 const textsOf = (parts: TaggedPart[], role: string) =>

@@ -13,9 +13,9 @@ import { userConfirmed, userUpdated } from '@robokids/contracts/identity'
 import { eventually } from '@robokids/test/bed'
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isoTime } from '../src/read-registrations.ts'
+import { isoTime } from '../src/registrations/read-registrations.ts'
 import { kitShipments, waivers } from '../src/schema.ts'
-import { signableDocuments } from '../src/waiver-document.ts'
+import { signableDocuments } from '../src/waivers/waiver-document.ts'
 import { adminHeaders, codeOf, startEnrollment, pathsOf, type EnrollmentFixture } from './fixture.ts'
 
 let fixture: EnrollmentFixture

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { WaiverBlock } from '@robokids/contracts/enrollment'
 import { bold, regular } from '@robokids/typesetting/typeset'
 import PdfKit from 'pdfkit'
-import { waiverBlocks, waiverWords } from './words.ts'
+import { waiverBlocks, waiverWords } from '../src/waivers/waiver-words.ts'
 
 const ink = '#14213d'
 const signal = '#c2410c'

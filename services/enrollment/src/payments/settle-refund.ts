@@ -1,0 +1,85 @@
+import type { paymentDisputed, paymentRefunded } from '@robokids/contracts/billing'
+import { registrationCancelled } from '@robokids/contracts/enrollment'
+import type { EventOf } from '@robokids/contracts/event'
+import type { Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import { publish } from '@robokids/runtime/outbox'
+import type { Context } from '@robokids/runtime/service'
+import { eq } from 'drizzle-orm'
+import type { Config } from '../config.ts'
+import { lockRegistration, moveSeats } from '../registrations/lock-registration.ts'
+import { factsOf } from '../registrations/read-registrations.ts'
+import { disputeStatus, settleRefund } from '../rules.ts'
+import { disputes, payments, refunds, registrations } from '../schema.ts'
+
+/**
+ * Records the progress of a refund. A failed refund stays failed, whatever events arrive late.
+ * @throws DomainError `registration_not_found`
+ */
+export async function recordRefund(
+  tx: Transaction,
+  refund: Pick<typeof refunds.$inferInsert, 'refundId' | 'paymentId' | 'amount'> & { registrationId: string | null },
+  fact: { refunded?: true; failed?: true } = {},
+): Promise<void> {
+  const { refundId, paymentId, registrationId, amount } = refund
+  // The refund of an order or a membership.
+  if (registrationId === null) return
+  await requireRegistration(tx, registrationId, `The refund ${refundId}`)
+  await tx
+    .insert(refunds)
+    .values({ refundId, paymentId, registrationId, amount, ...fact })
+    .onConflictDoUpdate({ target: refunds.refundId, set: Object.keys(fact).length > 0 ? fact : { paymentId } })
+}
+
+/** Records a dispute: open until the bank's final decision. */
+export async function recordDispute(
+  tx: Transaction,
+  { data: { disputeId, paymentId, registrationId, status } }: EventOf<typeof paymentDisputed>,
+): Promise<void> {
+  if (paymentId === null || registrationId === null) return
+  await requireRegistration(tx, registrationId, `The dispute ${disputeId}`)
+  const outcome = disputeStatus(status)
+  const row = { disputeId, paymentId, registrationId, status: outcome }
+  const insert = tx.insert(disputes).values(row)
+  if (outcome === 'open') await insert.onConflictDoNothing()
+  else await insert.onConflictDoUpdate({ target: disputes.disputeId, set: { status: outcome } })
+}
+
+async function requireRegistration(tx: Transaction, id: string, what: string): Promise<void> {
+  if ((await tx.$count(registrations, eq(registrations.id, id))) > 0) return
+  throw new DomainError('registration_not_found', `${what} is for ${id}, which was not found.`)
+}
+
+/** Records a refund. After the full refund of its payment, cancels the registration and releases its seats. */
+export async function settleFullRefund(
+  tx: Transaction,
+  event: EventOf<typeof paymentRefunded>,
+  context: Context<Config>,
+): Promise<void> {
+  const { registrationId, paymentId, refundedTotal, paidAmount, whole = refundedTotal >= paidAmount } = event.data
+  await recordRefund(tx, event.data, { refunded: true })
+  if (!whole) return
+  const locked = await lockRegistration(tx, registrationId)
+  if (!locked)
+    throw new DomainError(
+      'registration_not_found',
+      `The refund of ${paymentId} is for ${registrationId}, which was not found.`,
+    )
+  const { registration, classSession } = locked
+  const [known = { completed: false, refunded: false }] = await tx
+    .select()
+    .from(payments)
+    .where(eq(payments.paymentId, paymentId))
+  const seats = settleRefund(registration, paymentId, known)
+  await tx
+    .insert(payments)
+    .values({ paymentId, registrationId, refunded: true })
+    .onConflictDoUpdate({ target: payments.paymentId, set: { refunded: true } })
+  if (!seats) return
+  await moveSeats(tx, classSession.id, seats)
+  await tx
+    .update(registrations)
+    .set({ status: 'cancelled', updatedAt: context.clock.now() })
+    .where(eq(registrations.id, registrationId))
+  await publish(tx, registrationCancelled, registrationId, { ...factsOf(registration), reason: 'refunded' })
+}

@@ -1,0 +1,91 @@
+import type { Transaction } from '@robokids/runtime/db'
+import { asc, eq, inArray, sql } from 'drizzle-orm'
+import type { RegistrationRow } from './read-registrations.ts'
+import type { SeatChange } from '../rules.ts'
+import { classSessions, registrations } from '../schema.ts'
+
+/** Locks a registration and its session. Every change of a registration locks these two, always in this order. */
+export async function lockRegistration(tx: Transaction, id: string) {
+  const [locked] = await tx
+    .select({ registration: registrations, classSession: classSessions })
+    .from(registrations)
+    .innerJoin(classSessions, eq(classSessions.id, registrations.classSessionId))
+    .where(eq(registrations.id, id))
+    .for('no key update')
+  return locked
+}
+
+/** Locks a registration and the one that it replaces. */
+export async function lockWithReplaced(tx: Transaction, id: string) {
+  const [found] = await tx
+    .select({ replaces: registrations.replaces })
+    .from(registrations)
+    .where(eq(registrations.id, id))
+  if (!found) return undefined
+  const rows = await lockRegistrations(tx, found.replaces === null ? [id] : [id, found.replaces])
+  const registration = rows.find((row) => row.id === id)
+  return registration && { registration, replaced: replacedBy(registration, rows) }
+}
+
+/** The registration that this one replaces, if it still holds seats. */
+export function replacedBy({ replaces }: RegistrationRow, rows: RegistrationRow[]): RegistrationRow | undefined {
+  return rows.find((row) => row.id === replaces && row.status === 'held')
+}
+
+/** Locks registrations, always in the same order. */
+export function lockRegistrations(tx: Transaction, ids: string[]): Promise<RegistrationRow[]> {
+  return tx
+    .select()
+    .from(registrations)
+    .where(inArray(registrations.id, ids))
+    .orderBy(asc(registrations.id))
+    .for('no key update')
+}
+
+/** Registrations with any of these emails or owners count as those of one family. */
+export interface Family {
+  /** In the form of `emailKey`. */
+  emails: string[]
+  /** Account ids. */
+  owners: string[]
+}
+
+/**
+ * Taken, before any row lock, by everything that gives a family a seat or changes the owner of a registration: without it, two
+ * concurrent requests would not see each other's registration.
+ */
+export async function lockFamilies(tx: Transaction, families: Family[]): Promise<void> {
+  const names = families.flatMap(({ emails, owners }) => [
+    ...emails.map((key) => `email ${key}`),
+    ...owners.map((id) => `owner ${id}`),
+  ])
+  await lockNames(tx, names)
+}
+
+/** Takes advisory locks by name until the transaction ends. */
+export async function lockNames(tx: Transaction, names: string[]): Promise<void> {
+  if (names.length === 0) return
+  // Always in the same order, to avoid deadlocks.
+  await tx.execute(sql`
+    select pg_advisory_xact_lock(hashtextextended(name, 0)) from (
+      select distinct name collate "C" as name from jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) as name order by name
+    ) as names`)
+}
+
+/** Locks sessions, always in the same order. */
+export function lockClassSessions(tx: Transaction, ids: string[]) {
+  return tx
+    .select()
+    .from(classSessions)
+    .where(inArray(classSessions.id, ids))
+    .orderBy(asc(classSessions.id))
+    .for('no key update')
+}
+
+export async function moveSeats(tx: Transaction, classSessionId: string, change: SeatChange): Promise<void> {
+  if (change.held === 0 && change.sold === 0) return
+  await tx
+    .update(classSessions)
+    .set({ held: sql`${classSessions.held} + ${change.held}`, sold: sql`${classSessions.sold} + ${change.sold}` })
+    .where(eq(classSessions.id, classSessionId))
+}

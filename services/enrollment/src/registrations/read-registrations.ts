@@ -1,0 +1,131 @@
+import type {
+  Registration,
+  RegistrationFacts,
+  RegistrationPage,
+  registrationQuerySchema,
+} from '@robokids/contracts/enrollment'
+import { emailKey } from '@robokids/contracts/fields'
+import type { Database, Transaction } from '@robokids/runtime/db'
+import { DomainError } from '@robokids/runtime/errors'
+import { and, desc, eq, sql, type SQL } from 'drizzle-orm'
+import type { z } from 'zod'
+import { readPaymentStates, type PaymentStates } from './payment-states.ts'
+import { paymentProblem } from '../rules.ts'
+import { kitShipments, registrations, waivers } from '../schema.ts'
+
+export type RegistrationRow = typeof registrations.$inferSelect
+
+/** Formats an instant as contracts do. */
+export function isoTime(instant: Temporal.Instant): string {
+  return instant.toString({ fractionalSecondDigits: 3 })
+}
+
+/** The snapshot of the registration in its events. */
+export function factsOf(row: RegistrationRow): RegistrationFacts {
+  return {
+    registrationId: row.id,
+    guardianName: row.guardianName,
+    email: row.email,
+    children: row.children,
+    address: {
+      addressLine1: row.addressLine1,
+      addressLine2: row.addressLine2,
+      city: row.city,
+      state: row.state,
+      zipCode: row.zipCode,
+    },
+    classSessionId: row.classSessionId,
+    classType: row.classType,
+    levelTitle: row.levelTitle,
+    startDate: row.startDate,
+    startTime: row.startTime,
+    durationMinutes: row.durationMinutes,
+    timeZone: row.timeZone,
+    familyTimeZone: row.familyTimeZone,
+    ownerId: row.ownerId,
+  }
+}
+
+function paymentOf(row: RegistrationRow, states: PaymentStates): Registration['payment'] {
+  const { paymentId, receiptNumber, paidAmount, paidCurrency, paidAt } = row
+  if (paymentId === null || receiptNumber === null || paidAmount === null || paidCurrency === null || paidAt === null)
+    return null
+  const state = states.get(row.id) ?? 'paid'
+  return { paymentId, receiptNumber, amount: paidAmount, currency: paidCurrency, paidAt: isoTime(paidAt), state }
+}
+
+type Kit = Pick<typeof kitShipments.$inferSelect, 'status'>
+
+/** Hides a kit that was ready if it must not be shipped any more; its row is kept. */
+function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates): Registration['kit'] {
+  if (kit?.status !== 'ready') return kit
+  return row.status === 'waiver_signed' && paymentProblem(states.get(row.id) ?? 'paid') === undefined ? kit : null
+}
+
+async function select(db: Database | Transaction, where: SQL | undefined, limit: number): Promise<Registration[]> {
+  const rows = await db
+    .select({
+      row: registrations,
+      waiver: { waiverId: waivers.id, signedAt: waivers.signedAt, documentSha256: waivers.documentSha256 },
+      kit: { status: kitShipments.status },
+    })
+    .from(registrations)
+    .leftJoin(waivers, eq(waivers.registrationId, registrations.id))
+    .leftJoin(kitShipments, eq(kitShipments.registrationId, registrations.id))
+    .where(where)
+    .orderBy(desc(registrations.createdAt), desc(registrations.id))
+    .limit(limit)
+  const states = await readPaymentStates(
+    db,
+    rows.map(({ row }) => row),
+  )
+  return rows.map(({ row, waiver, kit }) => ({
+    ...factsOf(row),
+    status: row.status,
+    heldUntil: row.heldUntil && isoTime(row.heldUntil),
+    pageOpened: row.openedAt !== null,
+    rejectionReason: row.rejectionReason,
+    payment: paymentOf(row, states),
+    waiver: waiver && { ...waiver, signedAt: isoTime(waiver.signedAt) },
+    kit: kitOf(row, kit, states),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  }))
+}
+
+export function registrationNotFound(): DomainError {
+  return new DomainError('registration_not_found', 'There is no such registration.')
+}
+
+/** @throws DomainError `registration_not_found` */
+export async function readRegistration(db: Database | Transaction, id: string): Promise<Registration> {
+  const [registration] = await select(db, eq(registrations.id, id), 1)
+  if (!registration) throw registrationNotFound()
+  return registration
+}
+
+function cursorOf({ createdAt, registrationId }: Registration): string {
+  return `${createdAt}_${registrationId}`
+}
+
+function isAfterCursor(cursor: string): SQL {
+  const [createdAt = '', id = ''] = cursor.split('_')
+  return sql`(${registrations.createdAt}, ${registrations.id}) < (${createdAt}::timestamptz, ${id}::uuid)`
+}
+
+/** Lists registrations, newest first by our clock, because ids are chosen by clients. */
+export async function listRegistrations(
+  db: Database,
+  query: z.infer<typeof registrationQuerySchema>,
+): Promise<RegistrationPage> {
+  const where = and(
+    query.email === undefined ? undefined : eq(registrations.emailKey, emailKey(query.email)),
+    query.ownerId === undefined ? undefined : eq(registrations.ownerId, query.ownerId),
+    query.status && eq(registrations.status, query.status),
+    query.cursor === undefined ? undefined : isAfterCursor(query.cursor),
+  )
+  const found = await select(db, where, query.limit + 1)
+  const page = found.slice(0, query.limit)
+  const last = page.at(-1)
+  return { registrations: page, nextCursor: last && found.length > page.length ? cursorOf(last) : null }
+}
