@@ -20,9 +20,9 @@ import {
   idReused,
   checkAgainstFamily,
   partsOf,
-  classSessionOf,
   type Content,
 } from './check-registration.ts'
+import { classSessionOf } from './lock-registration.ts'
 import { lockStatement, hasActive } from './lock-family.ts'
 import { isoTime, readRegistration } from './read-registrations.ts'
 import { classFull, classNotOffered, isOffered, checkDuplicateChildren, seatsLeft } from '../rules.ts'
@@ -137,6 +137,7 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
       heldUntil,
       pageOpened: isOpened,
       rejectionReason: null,
+      places: [],
       payment: null,
       waiver: null,
       kit: null,

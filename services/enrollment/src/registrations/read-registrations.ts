@@ -1,4 +1,5 @@
 import type {
+  Place,
   Registration,
   RegistrationFacts,
   RegistrationPage,
@@ -7,11 +8,12 @@ import type {
 import { emailKey } from '@robokids/contracts/fields'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, desc, eq, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql, type SQL } from 'drizzle-orm'
 import type { z } from 'zod'
+import { readPlaces, type PlaceRow } from '../places/read-places.ts'
 import { readPaymentStates, type PaymentStates } from './payment-states.ts'
 import { paymentProblem } from '../rules.ts'
-import { kitShipments, registrations, waivers } from '../schema.ts'
+import { classSessions, kitShipments, levels, registrations, waivers } from '../schema.ts'
 
 export type RegistrationRow = typeof registrations.$inferSelect
 
@@ -54,6 +56,45 @@ function paymentOf(row: RegistrationRow, states: PaymentStates): Registration['p
   return { paymentId, receiptNumber, amount: paidAmount, currency: paidCurrency, paidAt: isoTime(paidAt), state }
 }
 
+/** The places of those registrations that were paid, with the class in which each is. */
+async function presentPlaces(db: Database | Transaction, rows: RegistrationRow[]): Promise<Map<string, Place[]>> {
+  const paid = rows.filter(({ paymentId }) => paymentId !== null)
+  const found = await readPlaces(db, paid)
+  const known = new Map(paid.map((row) => [row.classSessionId, classOf(row)]))
+  const ids = [...found.values()].flat().map(({ classSessionId }) => classSessionId)
+  const others = [...new Set(ids)].filter((id) => !known.has(id))
+  for (const { id, ...theClass } of others.length === 0 ? [] : await readClasses(db, others)) known.set(id, theClass)
+  const present = ({ id, classSessionId, cancelledAt, ...place }: PlaceRow): Place[] => {
+    const theClass = known.get(classSessionId)
+    if (!theClass) return []
+    const { childName, childAge, status, paidAmount, moves } = place
+    const child = { childName, childAge, status, paidAmount, moves, cancelledAt: cancelledAt && isoTime(cancelledAt) }
+    return [{ placeId: id, classSessionId, ...theClass, ...child }]
+  }
+  return new Map([...found].map(([id, some]) => [id, some.flatMap(present)]))
+}
+
+function classOf({ classType, levelTitle, startDate, startTime, durationMinutes, timeZone }: RegistrationRow) {
+  return { classType, levelTitle, startDate, startTime, durationMinutes, timeZone }
+}
+
+/** The class of each of these sessions of a level, as registrations describe it. */
+async function readClasses(db: Database | Transaction, classSessionIds: string[]) {
+  return db
+    .select({
+      id: classSessions.id,
+      classType: classSessions.classType,
+      levelTitle: levels.title,
+      startDate: classSessions.date,
+      startTime: classSessions.startTime,
+      durationMinutes: classSessions.durationMinutes,
+      timeZone: classSessions.timeZone,
+    })
+    .from(classSessions)
+    .innerJoin(levels, eq(levels.classType, sql`${classSessions.classType}`))
+    .where(inArray(classSessions.id, classSessionIds))
+}
+
 type Kit = Pick<typeof kitShipments.$inferSelect, 'status'>
 
 /** Hides a kit that was ready if it must not be shipped any more; its row is kept. */
@@ -79,8 +120,13 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     db,
     rows.map(({ row }) => row),
   )
+  const places = await presentPlaces(
+    db,
+    rows.map(({ row }) => row),
+  )
   return rows.map(({ row, waiver, kit }) => ({
     ...factsOf(row),
+    places: places.get(row.id) ?? [],
     status: row.status,
     heldUntil: row.heldUntil && isoTime(row.heldUntil),
     pageOpened: row.openedAt !== null,
