@@ -56,6 +56,7 @@ describe('POST /registrations', () => {
       heldUntil: expect.any(String),
       pageOpened: true,
       rejectionReason: null,
+      places: [],
       payment: null,
       waiver: null,
       kit: null,
