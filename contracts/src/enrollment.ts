@@ -197,8 +197,8 @@ export const registrationSchema = registrationFactsSchema.extend({
 })
 export type Registration = z.infer<typeof registrationSchema>
 
-/** The answer to `POST /registrations`. */
-export const heldRegistrationSchema = registrationSchema.extend({
+/** The answer to `POST /registrations`, which takes one statement and does not read the schedule. */
+export const heldRegistrationSchema = registrationSchema.omit({ meetings: true, coachName: true }).extend({
   /** Whether this request has made it; not so where it was there already. Absent from answers of the version before. */
   isNew: z.boolean().optional(),
 })

@@ -63,7 +63,7 @@ describe('The places of a paid registration', () => {
     expect((await fixture.read(registrationId)).places).toEqual(registration.places)
 
     // The statement of the migration that writes them.
-    const file = new URL('../migrations/0014_places-and-changes.sql', import.meta.url)
+    const file = new URL('../migrations/0015_places-and-changes.sql', import.meta.url)
     const statement = (await readFile(file, 'utf8')).split('--> statement-breakpoint').at(-1) ?? ''
     await fixture.db.execute(sql.raw(`${statement.replace(/;\s*$/, '')} and r.id = '${registrationId}'`))
     const identity = ({
