@@ -15,6 +15,7 @@ import {
   waiverDocumentSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
+import { classLinkSchema } from '@robokids/contracts/meetings'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { blockOf } from '@robokids/runtime/network-address'
@@ -90,6 +91,16 @@ export function registrationRoutes(
       references.find(request, request.params.reference, 'registration', (id) => {
         const options = { siteUrl: SITE_URL, returned: request.query.returned, signal: request.signal }
         return refreshRegistration(services, id, options)
+      }),
+  )
+
+  http.get(
+    '/api/registrations/:reference/link',
+    { schema: { params: referenceParams, response: { 200: classLinkSchema } } },
+    (request, reply) =>
+      references.find(request, request.params.reference, 'registration', (id) => {
+        void reply.header('cache-control', 'no-store')
+        return enrollment.call('GET', `/registrations/${id}/link`, { answer: classLinkSchema, signal: request.signal })
       }),
   )
 

@@ -46,6 +46,8 @@ function present(registration: Registration, checkout: Checkout | null, siteUrl:
     timeZone: registration.timeZone,
     heldUntil: registration.heldUntil,
     rejectionReason: registration.rejectionReason,
+    meetings: registration.meetings,
+    coachName: registration.coachName,
     waiverSignedAt: registration.waiver?.signedAt ?? null,
     checkout: checkout && {
       status: checkout.status,

@@ -30,7 +30,7 @@ import { registrationAlert } from './failure.ts'
 import { EndedOutcome } from './Outcome.tsx'
 import styles from './Payment.module.css'
 import { recordOfView, type RegistrationRecord, savedRecord, saveRecords } from './record.ts'
-import { classRow, familyRows, startRow } from './registration-rows.tsx'
+import { classRow, datesRows, familyRows, startRow } from './registration-rows.tsx'
 import { StartAgain } from './StartAgain.tsx'
 import { registrationQuery, useRegistration } from './use-registration.ts'
 
@@ -112,7 +112,12 @@ function PaymentFor({ view }: { view: RegistrationView }) {
   const displayStatus = toDisplayStatus(view)
   const summary = (
     <Details
-      rows={[...familyRows(recordOfView(view)), startRow(view.startDate, view.startTime), classRow(view.classType)]}
+      rows={[
+        ...familyRows(recordOfView(view)),
+        startRow(view.startDate, view.startTime),
+        ...datesRows(view.meetings),
+        classRow(view.classType),
+      ]}
     />
   )
   if (isEnded(displayStatus)) {

@@ -1,6 +1,7 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import { maxChildren } from '@robokids/contracts/children'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { formatMeetingDates } from '@robokids/contracts/meeting-dates'
 import { registrationTerms } from '@robokids/contracts/offers'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQueryClient } from '@tanstack/react-query'
@@ -189,6 +190,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
             value={values.startDate}
             onChoose={chooseDate}
           />
+          {chosen && <AllDates {...chosen} />}
           {offer?.sessions.length === 0 && (
             <p className={styles.aside}>No dates are open right now. Please come back soon.</p>
           )}
@@ -344,6 +346,16 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
         onClose={backToForm}
       />
     </form>
+  )
+}
+
+/** All dates of the program that begins on the chosen one. */
+function AllDates({ meetings = [], durationMinutes }: LevelOffer['sessions'][number]) {
+  if (meetings.length < 2) return null
+  return (
+    <output className={styles.aside}>
+      {`${meetings.length} classes of ${durationMinutes} minutes: ${formatMeetingDates(meetings)}.`}
+    </output>
   )
 }
 
