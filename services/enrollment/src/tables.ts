@@ -22,6 +22,12 @@ export const tables: TableLives = {
       and not exists (select from kit_shipments where registration_id = registrations.id)`,
     why: 'Nobody paid for it: half a year for questions, and longer than any payment takes. Paid ones are kept',
   },
+  waitlist_entries: {
+    days: 180,
+    since: 'updated_at',
+    only: `status not in ('waiting', 'offered')`,
+    why: 'The wait is over: half a year for questions. What was bought is a registration',
+  },
   account_changes: { kept: 'Whose a purchase is follows from all of them' },
   accounts: { kept: 'Whose a purchase is' },
   member_holds: { until: 'the hold ends (the job expire-member-holds)' },

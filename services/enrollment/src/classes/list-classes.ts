@@ -42,6 +42,7 @@ export async function listLevels(context: Context<Config>): Promise<Level[]> {
         timeZone: classSession.timeZone,
         capacity: classSession.capacity,
         seatsLeft: seatsLeft(classSession),
+        familiesWaiting: classSession.familiesWaiting,
       })),
   }))
 }

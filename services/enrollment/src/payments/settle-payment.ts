@@ -13,6 +13,7 @@ import { moveSeats } from '../registrations/lock-registration.ts'
 import { factsOf } from '../registrations/read-registrations.ts'
 import { settlePayment } from '../rules.ts'
 import { payments, registrations } from '../schema.ts'
+import { endWaiting } from '../waitlist/end-waiting.ts'
 
 /**
  * Confirms the registration of a payment if it still has its seats or can get them again; otherwise rejects it. Ends unpaid
@@ -44,7 +45,7 @@ export async function settle(
     .onConflictDoUpdate({ target: payments.paymentId, set: { completed: true } })
   if (outcome.kind === 'nothing') return
 
-  await moveSeats(tx, classSession.id, outcome.seats)
+  await moveSeats(tx, classSession.id, outcome.seats, now)
   const status = ({ confirm: 'confirmed', reject: 'rejected', cancel: 'cancelled' } as const)[outcome.kind]
   await tx
     .update(registrations)
@@ -68,6 +69,7 @@ export async function settle(
   switch (outcome.kind) {
     case 'confirm': {
       await publish(tx, registrationConfirmed, registrationId, { ...facts, payment })
+      await endWaiting(tx, registration, now)
       const ended = others.filter((one) => outcome.endedIds.includes(one.id))
       return releaseSeats(tx, replaced && !ended.includes(replaced) ? [...ended, replaced] : ended, now)
     }

@@ -76,10 +76,11 @@ export async function settleFullRefund(
     .values({ paymentId, registrationId, refunded: true })
     .onConflictDoUpdate({ target: payments.paymentId, set: { refunded: true } })
   if (!seats) return
-  await moveSeats(tx, classSession.id, seats)
+  const now = context.clock.now()
+  await moveSeats(tx, classSession.id, seats, now)
   await tx
     .update(registrations)
-    .set({ status: 'cancelled', updatedAt: context.clock.now() })
+    .set({ status: 'cancelled', updatedAt: now })
     .where(eq(registrations.id, registrationId))
   await publish(tx, registrationCancelled, registrationId, { ...factsOf(registration), reason: 'refunded' })
 }
