@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { maxChildren } from './children.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
+import { meetingSchema, scheduleSchema } from './meetings.ts'
 import { membershipFactsSchema } from './membership.ts'
 import { paymentStates } from './payment-state.ts'
 
@@ -155,6 +156,10 @@ export const registrationSchema = registrationFactsSchema.extend({
   waiver: z.object({ waiverId: z.uuid(), signedAt: z.iso.datetime(), documentSha256: z.string() }).nullable(),
   /** Also null while the state of the registration or its payment forbids shipping a kit that was ready. */
   kit: z.object({ status: z.enum(['ready', 'shipped']) }).nullable(),
+  /** The meetings of its class, as they are now. Absent from responses of the previous version. */
+  meetings: z.array(meetingSchema).optional(),
+  /** Null until the school names one. */
+  coachName: z.string().nullish(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 })
@@ -205,6 +210,8 @@ export const classSessionSchema = z.object({
   seatsLeft: z.int().min(0),
   /** The number of families in its line. Absent from responses of the previous version. */
   familiesWaiting: z.int().min(0).optional(),
+  /** Absent from responses of the previous version. */
+  meetings: z.array(meetingSchema).optional(),
 })
 export type ClassSession = z.infer<typeof classSessionSchema>
 
@@ -245,6 +252,10 @@ export const listedSessionSchema = z.object({
   held: z.int(),
   sold: z.int(),
   status: z.enum(['open', 'cancelled']),
+  coachName: z.string().nullish(),
+  joinUrl: z.string().nullish(),
+  passcode: z.string().nullish(),
+  meetings: z.array(meetingSchema).optional(),
 })
 export type ListedSession = z.infer<typeof listedSessionSchema>
 
@@ -509,7 +520,8 @@ export const registrationHeld = defineEvent(
 export const registrationConfirmed = defineEvent(
   'enrollment',
   'registration.confirmed',
-  registrationFactsSchema.extend({ payment: confirmedPayment }),
+  // An event of the previous version has no schedule.
+  registrationFactsSchema.extend({ payment: confirmedPayment, ...scheduleSchema.partial().shape }),
 )
 /** A registration was paid but could not get its seats: billing refunds it. */
 export const registrationRejected = defineEvent(

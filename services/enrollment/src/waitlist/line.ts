@@ -2,7 +2,7 @@ import { waitlistEnded, waitlistOffered, type WaitlistFacts } from '@robokids/co
 import type { Transaction } from '@robokids/runtime/db'
 import { publishAll } from '@robokids/runtime/outbox'
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import { isoTime } from '../registrations/read-registrations.ts'
+import { isoTime } from '../iso-time.ts'
 import { classSessions, waitlistEntries } from '../schema.ts'
 import { decideOffers, endedAs, type EndOutcome } from './rules.ts'
 

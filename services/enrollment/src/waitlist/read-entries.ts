@@ -4,7 +4,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, getTableColumns, gt, inArray, or, sql, type SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { isoTime } from '../registrations/read-registrations.ts'
+import { isoTime } from '../iso-time.ts'
 import { classSessions, waitlistEntries } from '../schema.ts'
 import { waitlistFactsOf } from './line.ts'
 
