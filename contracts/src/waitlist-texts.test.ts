@@ -21,7 +21,7 @@ it('A place in line is told as an ordinal number.', () => {
 })
 
 it('A full class says how many families wait for it.', () => {
-  expect([0, 1, 7].map(fullText)).toEqual(['Full.', 'Full. 1 family waits.', 'Full. 7 families wait.'])
+  expect([1, 7].map(fullText)).toEqual(['Full. 1 family waits.', 'Full. 7 families wait.'])
 })
 
 it('The terms of waiting speak of one seat, or of several together.', () => {

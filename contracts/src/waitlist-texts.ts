@@ -15,9 +15,8 @@ export function placeInLine(place: number, families: number): string {
   return `${ordinal(place)} of ${families} ${families === 1 ? 'family' : 'families'}`
 }
 
-/** What a full class shows: `Full. 7 families wait.` */
+/** What a full class with a line shows: `Full. 7 families wait.` */
 export function fullText(familiesWaiting: number): string {
-  if (familiesWaiting === 0) return 'Full.'
   return familiesWaiting === 1 ? 'Full. 1 family waits.' : `Full. ${familiesWaiting} families wait.`
 }
 

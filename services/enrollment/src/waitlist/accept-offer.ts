@@ -44,7 +44,7 @@ export async function acceptOffer(
   request: AcceptOffer,
   context: Context<Config>,
 ): Promise<HeldRegistration> {
-  const { ownerId = null, browserId = null, network, ...address } = request
+  const { ownerId = null, browserId = null, network: _, ...address } = request
   return context.db.transaction(async (tx) => {
     const family = await lockFamilyOfEntry(tx, id)
     const { entry, classSession } = await lockEntry(tx, id)
@@ -104,7 +104,8 @@ export async function acceptOffer(
         status: 'held',
         heldUntil,
         heldSince: askedAt,
-        network: network ?? null,
+        // Not counted as unpaid seats of a network: they were counted when the family joined the line.
+        network: null,
         createdAt: now,
         updatedAt: now,
       })
