@@ -4,7 +4,7 @@ import { and, asc, eq, gt, isNull } from 'drizzle-orm'
 import { Counter, Gauge } from 'prom-client'
 import type { Config } from './config.ts'
 import { seatsLeft } from './rules.ts'
-import { classSessions, registrations, waitlistEntries, waivers } from './schema.ts'
+import { changes, classSessions, registrations, waitlistEntries, waivers } from './schema.ts'
 
 const counters = {
   member_seats_total: {
@@ -65,6 +65,7 @@ export function registerMetrics(context: Context<Config>): void {
     table: waitlistEntries,
     column: waitlistEntries.status,
   })
+  countRows(context, { name: 'changes', label: 'status', table: changes, column: changes.status })
 }
 
 export function count({ metrics }: Context<Config>, name: CounterName, labels: { outcome: string }): void {
