@@ -25,6 +25,7 @@ import { shopRoutes } from './shop-routes.ts'
 import { startSessions } from './session.ts'
 import { spentProofs } from './spent-proofs.ts'
 import { connectServices } from './upstream.ts'
+import { waitlistRoutes } from './waitlist-routes.ts'
 import { webhookRoute } from './webhook-route.ts'
 
 /**
@@ -56,6 +57,7 @@ export const bff: Service<Config> = {
     await http.register(async (scope) => offerRoutes(scope, offers))
     await http.register(async (scope) => proofRoutes(scope, proofs))
     await http.register(async (scope) => registrationRoutes(scope, context, services, provenAccounts, references))
+    await http.register(async (scope) => waitlistRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => shopRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => contactRoutes(scope, context, services, provenAccounts))
     await http.register(async (scope) => authRoutes(scope, context, provenAccounts))

@@ -27,6 +27,7 @@ import { Details } from '../ui/Details.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { registerAnswer } from './answers.ts'
 import { registrationAlert } from './failure.ts'
+import { JoinWaitlist } from './JoinWaitlist.tsx'
 import { EndedOutcome } from './Outcome.tsx'
 import styles from './Payment.module.css'
 import { recordOfView, type RegistrationRecord, savedRecord, saveRecords } from './record.ts'
@@ -254,7 +255,10 @@ function Payable({
             <p>You weren’t charged. You can choose another date; we kept what you typed.</p>
           </Notice>
           <Actions>
-            <StartAgain record={record}>Choose another date</StartAgain>
+            <JoinWaitlist record={record} />
+            <StartAgain record={record} variant="secondary">
+              Choose another date
+            </StartAgain>
           </Actions>
         </>
       ) : (
