@@ -8,6 +8,7 @@ import { configSchema, type Config } from './config.ts'
 import { contactRoutes } from './contact-routes.ts'
 import { registerCookies } from './cookies.ts'
 import { registerRequestGuards } from './request-guards.ts'
+import { dashboardRoutes } from './dashboard-routes.ts'
 import { Identity } from './identity.ts'
 import { createMailLimits } from './mail-limits.ts'
 import { membershipRoutes } from './membership-routes.ts'
@@ -60,6 +61,7 @@ export const bff: Service<Config> = {
     await http.register(async (scope) => contactRoutes(scope, context, services, provenAccounts))
     await http.register(async (scope) => authRoutes(scope, context, provenAccounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
+    await http.register(async (scope) => dashboardRoutes(scope, context, services, accounts))
     await http.register(async (scope) => membershipRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => paymentPageRoutes(scope, context, services, references))
     await http.register(async (scope) => adminRoutes(scope, context, services))

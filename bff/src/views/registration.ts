@@ -30,7 +30,12 @@ async function refreshedCheckout(
   }
 }
 
-function present(registration: Registration, checkout: Checkout | null, siteUrl: string): RegistrationView {
+/** A registration with what is known of its checkout, as its family sees it. */
+export function presentRegistration(
+  registration: Registration,
+  checkout: Checkout | null,
+  siteUrl: string,
+): RegistrationView {
   const pageUrl = checkout?.checkoutUrl ?? null
   return {
     registrationId: registration.registrationId,
@@ -77,5 +82,5 @@ export async function refreshRegistration(
   // The payment that confirmed it arrived between the two responses.
   const isOutdated = registration.payment !== null && checkout !== null && checkout.payment === null
   const latest = isOutdated ? await refreshedCheckout(services, registrationId, options) : checkout
-  return present(registration, latest, options.siteUrl)
+  return presentRegistration(registration, latest, options.siteUrl)
 }

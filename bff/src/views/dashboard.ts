@@ -1,0 +1,157 @@
+import type { Checkout } from '@robokids/contracts/billing'
+import {
+  familyClassesSchema,
+  familyPurchasesSchema,
+  type Dashboard,
+  type DashboardCard,
+  type DashboardPast,
+  type FamilyClasses,
+  type FamilyPurchases,
+} from '@robokids/contracts/dashboard'
+import { isEnded, toDisplayStatus } from '@robokids/contracts/display-status'
+import type { Order } from '@robokids/contracts/shop'
+import { DomainError } from '@robokids/runtime/errors'
+import type { Services } from '../upstream.ts'
+import { presentRegistration } from './registration.ts'
+
+/** The account whose family it is, with its verified address. */
+export interface FamilyAccount {
+  userId: string
+  email: string
+}
+
+interface ViewOptions {
+  siteUrl: string
+  now: Temporal.Instant
+  signal: AbortSignal
+}
+
+/** How long a hold that ended unpaid is shown, for a parent who comes back for it. */
+const endedHoldFor = Temporal.Duration.from({ hours: 72 })
+/** How long a class link works after a meeting: until then the class is not over. */
+const linkWorksFor = Temporal.Duration.from({ minutes: 15 })
+/** How long an order that was shipped is shown as on its way. */
+const onItsWayFor = Temporal.Duration.from({ hours: 24 * 14 })
+
+/** Returns undefined if the service is unavailable. */
+async function orUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'upstream_unavailable') return undefined
+    throw error
+  }
+}
+
+/** Asks each service once, side by side. */
+async function readFamily({ enrollment, billing }: Services, account: FamilyAccount, signal: AbortSignal) {
+  const [classes, purchases] = await Promise.all([
+    orUndefined(enrollment.call('GET', `/accounts/${account.userId}/classes`, { answer: familyClassesSchema, signal })),
+    orUndefined(billing.call('POST', '/purchases/find', { body: account, answer: familyPurchasesSchema, signal })),
+  ])
+  return { classes, purchases }
+}
+
+function cardOf(
+  registration: FamilyClasses['registrations'][number],
+  checkout: Checkout | undefined,
+  siteUrl: string,
+): DashboardCard {
+  const { startsAt, durationMinutes, updatedAt, waiver, kit, payment } = registration
+  return {
+    ...presentRegistration(registration, checkout ?? null, siteUrl),
+    startsAt,
+    durationMinutes,
+    updatedAt,
+    waiver,
+    kit,
+    payment,
+  }
+}
+
+const isBefore = (one: Temporal.Instant, other: Temporal.Instant) => Temporal.Instant.compare(one, other) < 0
+
+function cardsOf(
+  { registrations }: FamilyClasses,
+  purchases: FamilyPurchases | undefined,
+  { siteUrl, now }: ViewOptions,
+): { current: DashboardCard[]; past: DashboardCard[] } {
+  const checkouts = new Map(purchases?.checkouts.map((checkout) => [checkout.registrationId, checkout]))
+  const cards = registrations.map((one) => cardOf(one, checkouts.get(one.registrationId), siteUrl))
+  const shown = cards.filter((card) => isShown(card, cards, now))
+  return {
+    current: shown
+      .filter((card) => !isPast(card, now))
+      .toSorted((one, other) => Temporal.Instant.compare(one.startsAt, other.startsAt)),
+    past: shown
+      .filter((card) => isPast(card, now))
+      .toSorted((one, other) => Temporal.Instant.compare(other.startsAt, one.startsAt)),
+  }
+}
+
+/** Leaves out what a parent has replaced or given up, unless money is involved. */
+function isShown(card: DashboardCard, all: readonly DashboardCard[], now: Temporal.Instant): boolean {
+  if (card.payment !== null || card.checkout?.paidAt || (card.checkout?.refunds.length ?? 0) > 0) return true
+  if (card.status === 'cancelled') return false
+  if (card.status !== 'expired') return true
+  const isRecent = isBefore(now, Temporal.Instant.from(card.updatedAt).add(endedHoldFor))
+  return isRecent && isBefore(now, Temporal.Instant.from(card.startsAt)) && !all.some((other) => replaces(other, card))
+}
+
+/** Whether a registration is for one of the same children and the same class as one whose hold has ended. */
+function replaces(one: DashboardCard, ended: DashboardCard): boolean {
+  const isForOneOf = one.children.some(({ childName }) => ended.children.some((child) => child.childName === childName))
+  const isNewer = one.registrationId !== ended.registrationId && one.updatedAt > ended.updatedAt
+  return isForOneOf && isNewer && one.classType === ended.classType && one.startDate === ended.startDate
+}
+
+/** An ended registration stays with the current ones while its money is on its way. */
+function isPast(card: DashboardCard, now: Temporal.Instant): boolean {
+  const status = toDisplayStatus(card)
+  const end = Temporal.Instant.from(card.startsAt).add({ minutes: card.durationMinutes }).add(linkWorksFor)
+  if (isBefore(now, end)) return false
+  const refund = isEnded(status) ? status.refund : null
+  return refund === null || refund.state === 'done'
+}
+
+/** Whether something is still to come of an order: the parcel, or money. */
+function isOpen({ paymentState = 'paid', owed = 0, shippedAt }: Order, now: Temporal.Instant): boolean {
+  if (paymentState === 'refund_under_way' || paymentState === 'refund_failed' || owed > 0) return true
+  if (paymentState === 'refunded' || paymentState === 'lost') return false
+  return shippedAt === null || isBefore(now, Temporal.Instant.from(shippedAt).add(onItsWayFor))
+}
+
+/** The parts of the signed-in account's home. A part whose service is unavailable is null, and named. */
+export async function dashboardView(
+  services: Services,
+  account: FamilyAccount,
+  options: ViewOptions,
+): Promise<Pick<Dashboard, 'unavailable' | 'classes' | 'membership' | 'orders'>> {
+  const { classes, purchases } = await readFamily(services, account, options.signal)
+  const cards = classes && cardsOf(classes, purchases, options)
+  const orders =
+    purchases && Object.groupBy(purchases.orders, (order) => (isOpen(order, options.now) ? 'open' : 'past'))
+  return {
+    unavailable: [
+      ...(classes ? [] : ['classes' as const]),
+      ...(purchases ? [] : (['money', 'membership', 'orders'] as const)),
+    ],
+    classes:
+      classes && cards ? { cards: cards.current, memberClasses: classes.memberClasses, past: cards.past.length } : null,
+    membership: purchases ? { membership: purchases.membership, others: purchases.others } : null,
+    orders: orders ? { open: orders.open ?? [], past: orders.past?.length ?? 0 } : null,
+  }
+}
+
+/** What is over. */
+export async function dashboardPastView(
+  services: Services,
+  account: FamilyAccount,
+  options: ViewOptions,
+): Promise<DashboardPast> {
+  const { classes, purchases } = await readFamily(services, account, options.signal)
+  return {
+    cards: classes ? cardsOf(classes, purchases, options).past : null,
+    orders: purchases ? purchases.orders.filter((order) => !isOpen(order, options.now)) : null,
+  }
+}
