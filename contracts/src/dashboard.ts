@@ -68,6 +68,10 @@ export const dashboardSchema = z.object({
       memberClasses: familyClassesSchema.shape.memberClasses,
       /** The number of classes that are over: `GET /api/dashboard/past`. */
       past: z.int(),
+      /** The latest class that a child has finished, for a family with nothing ahead. */
+      lastFinished: dashboardCardSchema
+        .pick({ children: true, classType: true, levelTitle: true, startsAt: true })
+        .nullable(),
     })
     .nullable(),
   membership: familyPurchasesSchema.pick({ membership: true, others: true }).nullable(),

@@ -31,6 +31,7 @@ export const pagePaths = [
   '/confirm',
   '/success',
   '/oauth-redirect',
+  '/dashboard',
   '/profile',
   '/about',
   '/about/founder-robo-kids-learning',

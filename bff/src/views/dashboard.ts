@@ -137,7 +137,14 @@ export async function dashboardView(
       ...(purchases ? [] : (['money', 'membership', 'orders'] as const)),
     ],
     classes:
-      classes && cards ? { cards: cards.current, memberClasses: classes.memberClasses, past: cards.past.length } : null,
+      classes && cards
+        ? {
+            cards: cards.current,
+            memberClasses: classes.memberClasses,
+            past: cards.past.length,
+            lastFinished: cards.past.find((card) => toDisplayStatus(card).kind === 'registered') ?? null,
+          }
+        : null,
     membership: purchases ? { membership: purchases.membership, others: purchases.others } : null,
     orders: orders ? { open: orders.open ?? [], past: orders.past?.length ?? 0 } : null,
   }

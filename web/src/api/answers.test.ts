@@ -25,6 +25,7 @@ import {
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
 import { messageSentSchema } from '@robokids/contracts/contact'
+import { dashboardPastSchema, dashboardSchema } from '@robokids/contracts/dashboard'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import { checkoutResponseSchema, stockAlertSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
@@ -37,6 +38,8 @@ import { sampleAgreement } from '../checkout/sample-agreement.ts'
 import { agreementAnswer } from '../checkout/way-on.ts'
 import { classesView } from '../classes/classes-query.ts'
 import { messageTaken } from '../contact/answers.ts'
+import * as home from '../dashboard/answers.ts'
+import { sampleCard, sampleDashboard } from '../dashboard/sample-dashboard.ts'
 import * as member from '../membership/answers.ts'
 import { membershipPlans } from '../membership/plans-query.ts'
 import * as register from '../membership/register-answers.ts'
@@ -88,6 +91,18 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: memberSeatSchema,
     answer: member.memberSeat,
     sample: { membershipId: uuid, status: 'seated', classDate: '2030-01-04', startTime: '16:00', waiverSignedAt: null },
+  },
+  {
+    file: 'dashboard',
+    schema: dashboardSchema,
+    answer: home.dashboard,
+    sample: sampleDashboard({ membership: { membership: sampleMembership, others: [] } }),
+  },
+  {
+    file: 'dashboard-past',
+    schema: dashboardPastSchema,
+    answer: home.dashboardPast,
+    sample: { cards: [sampleCard()], orders: null },
   },
   {
     file: 'shop-view',

@@ -48,6 +48,7 @@ const prefetchShop = ({ queryClient }: Context) =>
  * nothing to convert, and no schema library in the first load. A page checks a plan or a date where it reads it.
  */
 interface SearchParameters extends Record<SignUpPath, 'startDate'> {
+  '/dashboard': 'card' | 'child' | 'open'
   '/robokids-payment': 'reference'
   '/robokids/success': 'reference' | RecordParameter
   '/robokids-success': 'reference' | RecordParameter
@@ -133,6 +134,7 @@ const login = lazyRouteComponent(() => import('../account/Login.tsx'), 'Login')
 const confirm = lazyRouteComponent(() => import('../account/Confirm.tsx'), 'Confirm')
 const membershipSuccess = lazyRouteComponent(() => import('../membership/MembershipSuccess.tsx'), 'MembershipSuccess')
 const oauthRedirect = lazyRouteComponent(() => import('../account/OauthRedirect.tsx'), 'OauthRedirect')
+const dashboard = lazyRouteComponent(() => import('../dashboard/Dashboard.tsx'), 'Dashboard')
 const profile = lazyRouteComponent(() => import('../profile/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver')
 const shop = lazyRouteComponent(() => import('../shop/Shop.tsx'), 'Shop')
@@ -202,6 +204,7 @@ const routeTree = root.addChildren([
   page('/confirm', 'Confirm Your Email', confirm),
   page('/success', 'Payment', membershipSuccess),
   page('/oauth-redirect', 'Processing login', oauthRedirect),
+  page('/dashboard', 'Your classes', dashboard),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),
   page('/about/founder-robo-kids-learning', 'The founder', founder),
