@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { maxChildren } from './children.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
+import { meetingSchema, scheduleSchema } from './meetings.ts'
 import { membershipFactsSchema } from './membership.ts'
 import { paymentStates } from './payment-state.ts'
 
@@ -163,6 +164,10 @@ export const registrationSchema = registrationFactsSchema.extend({
       shippedAt: z.iso.datetime().optional(),
     })
     .nullable(),
+  /** The meetings of its class, as they are now. Absent from responses of the previous version. */
+  meetings: z.array(meetingSchema).optional(),
+  /** Null until the school names one. */
+  coachName: z.string().nullish(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 })
@@ -211,6 +216,8 @@ export const classSessionSchema = z.object({
   capacity: z.int(),
   /** Never negative, even if the capacity was lowered below the number of taken seats. */
   seatsLeft: z.int().min(0),
+  /** Absent from responses of the previous version. */
+  meetings: z.array(meetingSchema).optional(),
 })
 export type ClassSession = z.infer<typeof classSessionSchema>
 
@@ -251,6 +258,10 @@ export const listedSessionSchema = z.object({
   held: z.int(),
   sold: z.int(),
   status: z.enum(['open', 'cancelled']),
+  coachName: z.string().nullish(),
+  joinUrl: z.string().nullish(),
+  passcode: z.string().nullish(),
+  meetings: z.array(meetingSchema).optional(),
 })
 export type ListedSession = z.infer<typeof listedSessionSchema>
 
@@ -515,7 +526,8 @@ export const registrationHeld = defineEvent(
 export const registrationConfirmed = defineEvent(
   'enrollment',
   'registration.confirmed',
-  registrationFactsSchema.extend({ payment: confirmedPayment }),
+  // An event of the previous version has no schedule.
+  registrationFactsSchema.extend({ payment: confirmedPayment, ...scheduleSchema.partial().shape }),
 )
 /** A registration was paid but could not get its seats: billing refunds it. */
 export const registrationRejected = defineEvent(

@@ -4,6 +4,7 @@ import * as enrollment from './enrollment.ts'
 import type { EventDefinition, Producer } from './event.ts'
 import * as identity from './identity.ts'
 import * as notifications from './notifications.ts'
+import * as reminders from './reminders.ts'
 import * as shop from './shop.ts'
 
 /** All events, in the order of the business flow. */
@@ -54,6 +55,9 @@ export const allEvents: readonly EventDefinition[] = [
   enrollment.registrationAskedAgain,
   enrollment.kitReady,
   enrollment.kitShipped,
+  reminders.registrationRescheduled,
+  reminders.classReminderDue,
+  reminders.classLinkMissing,
   notifications.mailDelivered,
   notifications.mailFailed,
 ]

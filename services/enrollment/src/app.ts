@@ -6,6 +6,7 @@ import { expireHolds, nextHoldEnd } from './registrations/end-hold.ts'
 import { expireMemberHolds, nextMemberHoldEnd } from './members/hold-member-seat.ts'
 import { makeSignedPdfs, nextSignedPdf } from './waivers/make-signed-pdfs.ts'
 import { openSeason } from './classes/open-season.ts'
+import { nextReminder, sendReminders } from './reminders/send-reminders.ts'
 import { routes } from './routes.ts'
 import { seed } from './seed.ts'
 import { reportSmallClasses } from './classes/report-small-classes.ts'
@@ -25,6 +26,7 @@ export const enrollment: Service<Config> = {
     { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds, nextDue: nextMemberHoldEnd },
     { name: 'make-signed-pdfs', everyMs: 5_000, run: makeSignedPdfs, nextDue: nextSignedPdf },
     { name: 'open-season', everyMs: 3_600_000, run: ({ db, clock }) => db.transaction((tx) => openSeason(tx, clock)) },
+    { name: 'send-reminders', everyMs: 10_000, run: sendReminders, nextDue: nextReminder },
     { name: 'report-small-classes', everyMs: 3_600_000, run: reportSmallClasses },
   ],
 }

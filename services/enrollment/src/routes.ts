@@ -31,6 +31,13 @@ import {
 } from '@robokids/contracts/enrollment'
 import { familyClassesSchema } from '@robokids/contracts/dashboard'
 import { uuid } from '@robokids/contracts/fields'
+import {
+  classLinkSchema,
+  moveMeetingSchema,
+  setCoachSchema,
+  setLinkSchema,
+  skipMeetingSchema,
+} from '@robokids/contracts/meetings'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -42,22 +49,25 @@ import { holdSeats } from './registrations/hold-seats.ts'
 import { checkRegistration } from './registrations/check-registration.ts'
 import { listLevels, listSlots, listUnpaidSeats } from './classes/list-classes.ts'
 import { registerMetrics } from './metrics.ts'
-import { listSeasons, listSessions } from './classes/list-sessions.ts'
+import { listSeasons, listSessions, readSession } from './classes/list-sessions.ts'
+import { setCoach, setLink } from './classes/set-session.ts'
+import { moveTo, skipDate } from './reminders/change-meeting.ts'
 import { openSeasonOn } from './classes/open-season.ts'
 import { setCapacity } from './classes/set-capacity.ts'
-import { listRegistrations, readRegistration } from './registrations/read-registrations.ts'
+import { listRegistrations, readRegistration, readRegistrationLink } from './registrations/read-registrations.ts'
 import { renewHold } from './registrations/renew-hold.ts'
 import { holdMemberSeat, releaseMemberHold } from './members/hold-member-seat.ts'
 import { openMemberPage } from './members/open-member-page.ts'
 import { openPage } from './registrations/open-page.ts'
 import { shipKit } from './kits/ship-kit.ts'
-import { readMemberSeat, signMemberWaiver } from './waivers/sign-member-waiver.ts'
+import { readMemberLink, readMemberSeat, signMemberWaiver } from './waivers/sign-member-waiver.ts'
 import { readOwnSignedPdf } from './waivers/read-own-signed-pdf.ts'
 import { readSignedPdf, signWaiver } from './waivers/sign-waiver.ts'
 import { waiverDocument } from './waivers/waiver-document.ts'
 
 const byId = z.object({ id: uuid() })
 const byUser = z.object({ userId: uuid('This is not the id of an account.') })
+const byNumber = byId.extend({ number: z.coerce.number().int().min(1) })
 
 export function routes(http: Http, context: Context<Config>): void {
   registerMetrics(context)
@@ -113,6 +123,10 @@ export function routes(http: Http, context: Context<Config>): void {
     readRegistration(context.db, request.params.id),
   )
 
+  http.get('/registrations/:id/link', { schema: { params: byId, response: { 200: classLinkSchema } } }, (request) =>
+    readRegistrationLink(request.params.id, context),
+  )
+
   http.post(
     '/registrations/:id/hold',
     { schema: { params: byId, body: renewHoldSchema.nullish(), response: { 200: registrationSchema } } },
@@ -135,6 +149,12 @@ export function routes(http: Http, context: Context<Config>): void {
     '/member-seats/:id',
     { schema: { params: byId, querystring: memberSeatQuerySchema, response: { 200: memberSeatSchema } } },
     (request) => readMemberSeat(request.params.id, request.query.ownerId, context),
+  )
+
+  http.get(
+    '/member-seats/:id/link',
+    { schema: { params: byId, querystring: memberSeatQuerySchema, response: { 200: classLinkSchema } } },
+    (request) => readMemberLink(request.params.id, request.query.ownerId, context),
   )
 
   http.post('/waivers', { schema: { body: signWaiverSchema, response: { 200: waiverSchema } } }, ({ body }) =>
@@ -224,5 +244,35 @@ export function routes(http: Http, context: Context<Config>): void {
     '/admin/class-sessions/:id/capacity',
     { onRequest, schema: { params: byId, body: setCapacitySchema, response: { 200: listedSessionSchema } } },
     ({ params, body }) => setCapacity(params.id, body.capacity, context),
+  )
+
+  http.post(
+    '/admin/class-sessions/:id/link',
+    { onRequest, schema: { params: byId, body: setLinkSchema, response: { 200: listedSessionSchema } } },
+    ({ params, body }) => setLink(params.id, body, context),
+  )
+
+  http.post(
+    '/admin/class-sessions/:id/coach',
+    { onRequest, schema: { params: byId, body: setCoachSchema, response: { 200: listedSessionSchema } } },
+    ({ params, body }) => setCoach(params.id, body, context),
+  )
+
+  http.get(
+    '/admin/class-sessions/:id',
+    { onRequest, schema: { params: byId, response: { 200: listedSessionSchema } } },
+    ({ params }) => readSession(params.id, context),
+  )
+
+  http.post(
+    '/admin/class-sessions/:id/meetings/:number/move',
+    { onRequest, schema: { params: byNumber, body: moveMeetingSchema, response: { 200: listedSessionSchema } } },
+    ({ params, body }) => moveTo({ classSessionId: params.id, number: params.number }, body, context),
+  )
+
+  http.post(
+    '/admin/class-sessions/:id/meetings/:number/skip',
+    { onRequest, schema: { params: byNumber, body: skipMeetingSchema, response: { 200: listedSessionSchema } } },
+    ({ params, body }) => skipDate({ classSessionId: params.id, number: params.number }, body, context),
   )
 }

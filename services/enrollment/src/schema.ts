@@ -1,3 +1,4 @@
+import type { ReminderKind } from '@robokids/contracts/meetings'
 import type { Child, ClassType, RegistrationFacts, RegistrationStatus } from '@robokids/contracts/enrollment'
 import { levelClassTypes, levelIds } from '@robokids/contracts/enrollment'
 import { instant } from '@robokids/runtime/db'
@@ -11,6 +12,7 @@ import {
   integer,
   jsonb,
   pgTable,
+  primaryKey,
   text,
   unique,
   uniqueIndex,
@@ -54,11 +56,79 @@ export const classSessions = pgTable(
     status: text().$type<ClassSessionStatus>().notNull().default('open'),
     /** When it was reported to the operator as too small; null if it was not. */
     smallReportedAt: instant('told_small_at'),
+    /** Null until the school names one. */
+    coachName: text('coach_name'),
+    /** The link of its video call, for paid and signed families only; null until the school sets it. */
+    joinUrl: text('join_url'),
+    passcode: text(),
+    /** Incremented with each change of its meetings. */
+    scheduleVersion: integer('schedule_version').notNull().default(0),
   },
   (table) => [
     // Requests identify a session by these two.
     unique('class_sessions_type_date').on(table.classType, table.date),
     check('class_sessions_seats', sql`${table.capacity} >= 0 and ${table.held} >= 0 and ${table.sold} >= 0`),
+  ],
+)
+
+/** The meetings of each session. Sessions of the previous version get theirs at the next start. */
+export const meetings = pgTable(
+  'meetings',
+  {
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    /** 1 for the first one, on the session's date. */
+    number: integer().notNull(),
+    date: date().notNull(),
+    /** `HH:MM` on the wall clock of the session's `timeZone`. */
+    startTime: text('start_time').notNull(),
+    durationMinutes: integer('duration_minutes').notNull(),
+    startsAt: instant('starts_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.classSessionId, table.number] })],
+)
+
+/** The changes of meetings by the school. */
+export const meetingChanges = pgTable(
+  'meeting_changes',
+  {
+    /** Created by the client: the idempotency key. */
+    changeId: uuid('change_id').primaryKey(),
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    kind: text({ enum: ['moved', 'skipped'] }).notNull(),
+    number: integer().notNull(),
+    fromDate: date('from_date').notNull(),
+    fromTime: text('from_time').notNull(),
+    toDate: date('to_date').notNull(),
+    toTime: text('to_time').notNull(),
+    changedAt: instant('changed_at').notNull(),
+  },
+  (table) => [index('meeting_changes_session').on(table.classSessionId)],
+)
+
+/** When each mail around a meeting is due. */
+export const reminders = pgTable(
+  'reminders',
+  {
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    number: integer().notNull(),
+    kind: text().$type<ReminderKind>().notNull(),
+    dueAt: instant('due_at').notNull(),
+    /** Not sent after this time. */
+    expiresAt: instant('expires_at').notNull(),
+    /** When its events were published, or it was found to be too late; null before. */
+    handledAt: instant('handled_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.classSessionId, table.number, table.kind] }),
+    index('reminders_due')
+      .on(table.dueAt)
+      .where(sql`handled_at is null`),
   ],
 )
 

@@ -21,7 +21,7 @@ import type { CloudEvent } from '@robokids/contracts/event'
 import { newEvent } from '@robokids/runtime/outbox'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isoTime } from '../src/registrations/read-registrations.ts'
+import { isoTime } from '../src/iso-time.ts'
 import { codeOf, startEnrollment, type EnrollmentFixture } from './fixture.ts'
 
 let fixture: EnrollmentFixture

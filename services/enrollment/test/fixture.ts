@@ -22,8 +22,9 @@ import { sampleFamily } from '@robokids/test/samples'
 import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { enrollment } from '../src/app.ts'
+import { addMeetings } from '../src/classes/meetings.ts'
 import type { Config } from '../src/config.ts'
-import { isoTime } from '../src/registrations/read-registrations.ts'
+import { isoTime } from '../src/iso-time.ts'
 import { classSessions } from '../src/schema.ts'
 
 export const adminHeaders = { 'x-admin-secret': 'local-admin' }
@@ -82,6 +83,7 @@ export class EnrollmentFixture {
     const startsAt = Temporal.PlainDate.from(date).toZonedDateTime({ timeZone, plainTime: startTime }).toInstant()
     const row = { id, season: 'test', classType, date, startTime, durationMinutes: 75, timeZone, startsAt, capacity }
     await this.db.insert(classSessions).values(row)
+    await this.db.transaction((tx) => addMeetings(tx, this.service.context.clock.now()))
     return { id, date, classType, startsAt }
   }
 

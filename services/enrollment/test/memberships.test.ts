@@ -4,7 +4,7 @@ import { memberRejected, memberSeated } from '@robokids/contracts/enrollment'
 import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { isoTime } from '../src/registrations/read-registrations.ts'
+import { isoTime } from '../src/iso-time.ts'
 import { classSessions, memberHolds, memberSeats } from '../src/schema.ts'
 import { codeOf, startEnrollment, pathsOf, type EnrollmentFixture } from './fixture.ts'
 

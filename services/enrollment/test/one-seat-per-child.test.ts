@@ -10,7 +10,7 @@ import type { CloudEvent } from '@robokids/contracts/event'
 import { newEvent } from '@robokids/runtime/outbox'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isoTime } from '../src/registrations/read-registrations.ts'
+import { isoTime } from '../src/iso-time.ts'
 import { hasSeats } from '../src/rules.ts'
 import { adminHeaders, codeOf, startEnrollment, requestFor, type EnrollmentFixture } from './fixture.ts'
 

@@ -16,7 +16,7 @@ import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isoTime } from '../src/registrations/read-registrations.ts'
+import { isoTime } from '../src/iso-time.ts'
 import { accountChanges } from '../src/schema.ts'
 import { adminHeaders, codeOf, startEnrollment, requestFor, type EnrollmentFixture } from './fixture.ts'
 

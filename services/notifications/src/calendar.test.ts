@@ -1,15 +1,14 @@
 import ICAL from 'ical.js'
 import { sync } from 'node-ical'
 import { describe, expect, it } from 'vitest'
-import { renderCalendar, type CalendarEntry } from './calendar.ts'
+import { renderCalendar, type CalendarEntry, type CalendarFile } from './calendar.ts'
 
-function entry(when: Partial<CalendarEntry['when']> = {}, changes: Partial<CalendarEntry> = {}): string {
-  return renderCalendar({
-    method: 'PUBLISH',
+function entry(
+  when: Partial<CalendarEntry['when']> = {},
+  { method = 'PUBLISH', sequence = 0, ...changes }: Partial<CalendarEntry & CalendarFile> = {},
+): string {
+  const one = {
     uid: 'class-0196f3c0-0000-4000-8000-000000000009',
-    sequence: 0,
-    stamp: Temporal.Instant.from('2026-11-28T03:15:30.123Z'),
-    organizer: 'hello@example.com',
     description: 'One line\nand another',
     title: 'Level 1 Foundations (Ivo)',
     when: {
@@ -20,6 +19,13 @@ function entry(when: Partial<CalendarEntry['when']> = {}, changes: Partial<Calen
       ...when,
     },
     ...changes,
+  }
+  return renderCalendar({
+    method,
+    sequence,
+    stamp: Temporal.Instant.from('2026-11-28T03:15:30.123Z'),
+    organizer: 'hello@example.com',
+    entries: [one],
   })
 }
 

@@ -1,11 +1,14 @@
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { Meeting, Schedule } from '@robokids/contracts/meetings'
 import type { MembershipFacts } from '@robokids/contracts/membership'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, inArray, isNull, or } from 'drizzle-orm'
-import { renderCalendar, startOf, type CalendarEntry } from './calendar.ts'
+import { renderCalendar, startOf, type CalendarEntry, type CalendarFile } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
+import { classLinkMissingMail } from './mails/class-link-missing.ts'
+import { classReminderMail } from './mails/class-reminder.ts'
 import { codeMail } from './mails/code-issued.ts'
 import { contactMessageMail } from './mails/contact-message.ts'
 import { kitShippedMail } from './mails/kit-shipped.ts'
@@ -18,6 +21,7 @@ import { refundFailedMail } from './mails/refund-failed.ts'
 import { refundOwedMail } from './mails/refund-owed.ts'
 import { registrationAskedAgainMail } from './mails/registration-asked-again.ts'
 import { registrationConfirmedMail } from './mails/registration-confirmed.ts'
+import { rescheduledMail } from './mails/registration-rescheduled.ts'
 import { signInLockedMail } from './mails/sign-in-locked.ts'
 import { smallClassesMail } from './mails/small-classes.ts'
 import { userDeletedMail } from './mails/user-deleted.ts'
@@ -62,18 +66,13 @@ type Composer<Kind extends keyof MailData> = (
   mailContext: MailContext,
 ) => ComposedMail | Promise<ComposedMail>
 
-/** Returns the calendar file of a class: a new entry, or its cancellation. */
+/** Returns the calendar file of a class: its entries, or their cancellation. */
 function calendarFile(
-  entry: Pick<CalendarEntry, 'method' | 'uid' | 'title' | 'when' | 'description'>,
+  file: Pick<CalendarFile, 'method' | 'sequence' | 'entries'>,
   { mail, context }: Pick<MailContext, 'mail' | 'context'>,
 ): Attachment {
-  const content = renderCalendar({
-    ...entry,
-    sequence: entry.method === 'PUBLISH' ? 0 : 1,
-    stamp: mail.createdAt,
-    organizer: context.config.MAIL_FROM,
-  })
-  const contentType = `text/calendar; charset=utf-8; method=${entry.method}`
+  const content = renderCalendar({ ...file, stamp: mail.createdAt, organizer: context.config.MAIL_FROM })
+  const contentType = `text/calendar; charset=utf-8; method=${file.method}`
   return { filename: 'robo-kids-class.ics', contentType, content: Buffer.from(content) }
 }
 
@@ -113,27 +112,66 @@ async function isAccountDeleted(
   return (await db.$count(mails, and(eq(mails.userId, ownerId), eq(mails.kind, 'user_deleted')))) > 0
 }
 
-/** Returns the UID of the calendar entry in a confirmation. */
+/** Returns the UID of the first calendar entry in a confirmation. */
 function calendarUid({ calendarId }: Pick<MailRow, 'calendarId'>, registrationId: string): string {
   return calendarId === null ? `registration-${registrationId}` : `class-${calendarId}`
 }
 
-function confirmationCalendar(
-  data: MailData['registration_confirmed'],
+/**
+ * The entries of a registration's calendar, one for each meeting. The first one has the UID of the time when a class had a single
+ * entry.
+ */
+function calendarEntries(
+  facts: RegistrationFacts,
+  meetings: Meeting[],
+  { uid, description }: Pick<CalendarEntry, 'uid' | 'description'>,
+): CalendarEntry[] {
+  const { timeZone } = facts
+  if (meetings.length === 0) return [{ uid, title: titleOf(facts), when: facts, description }]
+  return meetings.map(({ number, date: startDate, startTime, durationMinutes }) => ({
+    uid: number === 1 ? uid : `${uid}-${number}`,
+    title: titleOf(facts),
+    when: { startDate, startTime, durationMinutes, timeZone },
+    description: `Meeting ${number} of ${meetings.length}. ${description}`,
+  }))
+}
+
+/** Returns the newest schedule of a registration's class that events have told, and the mail with its confirmation. */
+async function knownSchedule(registrationId: string, { db }: Context<Config>) {
+  const known = await db
+    .select()
+    .from(mails)
+    .where(
+      and(
+        eq(mails.registrationId, registrationId),
+        inArray(mails.kind, ['registration_confirmed', 'registration_rescheduled']),
+      ),
+    )
+  const confirmed = known.find(({ fact }) => fact === `registration_confirmed:${registrationId}`)
+  const schedules = known.flatMap(({ data }) => {
+    const { meetings, scheduleVersion } = (data ?? {}) as Partial<Schedule>
+    return meetings === undefined || scheduleVersion === undefined ? [] : [{ meetings, scheduleVersion }]
+  })
+  const [newest = { meetings: [], scheduleVersion: 0 }] = schedules.toSorted(
+    (a, b) => b.scheduleVersion - a.scheduleVersion,
+  )
+  return { confirmed, ...newest }
+}
+
+async function registrationCalendar(
+  facts: RegistrationFacts,
   mailContext: Pick<MailContext, 'mail' | 'context'>,
-): Attachment {
-  const entry = {
-    method: 'PUBLISH',
-    uid: calendarUid(mailContext.mail, data.registrationId),
-    title: titleOf(data),
-    when: data,
-    description: 'We’ll email you the class link once the waiver is signed.',
-  } as const
-  return calendarFile(entry, mailContext)
+): Promise<Attachment> {
+  const { registrationId } = facts
+  const { confirmed, meetings, scheduleVersion } = await knownSchedule(registrationId, mailContext.context)
+  const uid = calendarUid(confirmed ?? mailContext.mail, registrationId)
+  const description = 'We’ll email you the class link once the waiver is signed.'
+  const entries = calendarEntries(facts, meetings, { uid, description })
+  return calendarFile({ method: 'PUBLISH', sequence: scheduleVersion, entries }, mailContext)
 }
 
 /**
- * Returns the calendar entry of a registration, the same as in its confirmation, so that adding it twice makes no duplicate.
+ * Returns the calendar of a registration, with the same entries as in its mails, so that adding it twice makes no duplicates.
  * @throws DomainError `registration_not_found` if it is not confirmed, was cancelled, or its mail is past its retention.
  */
 export async function readCalendar(registrationId: string, context: Context<Config>): Promise<Buffer> {
@@ -143,7 +181,8 @@ export async function readCalendar(registrationId: string, context: Context<Conf
   if (!mail?.data || isCancelled) {
     throw new DomainError('registration_not_found', 'There is no calendar event for this registration.')
   }
-  return confirmationCalendar(mail.data as MailData['registration_confirmed'], { mail, context }).content
+  const { content } = await registrationCalendar(mail.data as MailData['registration_confirmed'], { mail, context })
+  return content
 }
 
 const confirmation: Composer<'registration_confirmed'> = async (data, mailContext) => {
@@ -151,7 +190,7 @@ const confirmation: Composer<'registration_confirmed'> = async (data, mailContex
   return {
     ...registrationConfirmedMail(data, mailContext.siteUrl, isSigned),
     recipientName: data.guardianName,
-    attachments: [confirmationCalendar(data, mailContext)],
+    attachments: [await registrationCalendar(data, mailContext)],
   }
 }
 
@@ -178,19 +217,12 @@ const refund: Composer<'payment_refunded'> = async (data, mailContext) => {
   }
   if (!announcesEnd(data)) return rendered
   const { registrationId } = data.purchase
-  const [confirmed] = await context.db
-    .select({ calendarId: mails.calendarId })
-    .from(mails)
-    .where(eq(mails.fact, `registration_confirmed:${registrationId}`))
-  const entry = {
-    method: 'CANCEL',
-    // If no entry was sent, there is none to cancel, and the UID does not matter.
-    uid: confirmed ? calendarUid(confirmed, registrationId) : `class-${mail.id}`,
-    title: titleOf(data.purchase),
-    when: data.purchase,
-    description: 'This registration is canceled.',
-  } as const
-  return { ...rendered, attachments: [calendarFile(entry, mailContext)] }
+  const { confirmed, meetings, scheduleVersion } = await knownSchedule(registrationId, context)
+  // If no entry was sent, there is none to cancel, and the UID does not matter.
+  const uid = confirmed ? calendarUid(confirmed, registrationId) : `class-${mail.id}`
+  const entries = calendarEntries(data.purchase, meetings, { uid, description: 'This registration is canceled.' })
+  const file = { method: 'CANCEL', sequence: scheduleVersion + 1, entries } as const
+  return { ...rendered, attachments: [calendarFile(file, mailContext)] }
 }
 
 const code: Composer<'code_issued'> = (data, { mail, context, siteUrl }) => {
@@ -235,12 +267,9 @@ function memberCalendarEntry(confirmed: Pick<MailRow, 'id' | 'calendarId'>, data
 
 const membershipConfirmed: Composer<'membership_confirmed'> = async (data, mailContext) => {
   const rendered = await membershipComposer('membership_confirmed')(data, mailContext)
-  const entry = {
-    method: 'PUBLISH',
-    ...memberCalendarEntry(mailContext.mail, data),
-    description: 'We’ll email you the link before the session starts.',
-  } as const
-  return { ...rendered, attachments: [calendarFile(entry, mailContext)] }
+  const description = 'We’ll email you the link before the session starts.'
+  const entries = [{ ...memberCalendarEntry(mailContext.mail, data), description }]
+  return { ...rendered, attachments: [calendarFile({ method: 'PUBLISH', sequence: 0, entries }, mailContext)] }
 }
 
 /** If the membership ends before its first session, its seat is released, and the calendar entry is cancelled. */
@@ -253,12 +282,8 @@ const membershipEnded: Composer<'membership_ended'> = async (data, mailContext) 
   const known = { siteUrl, hasProfile: true, isActive: false, missesSession }
   const rendered = membershipMail('membership_ended', data, known)
   if (!confirmed || !seat || !missesSession) return rendered
-  const entry = {
-    method: 'CANCEL',
-    ...memberCalendarEntry(confirmed, seat),
-    description: 'This membership has ended.',
-  } as const
-  return { ...rendered, attachments: [calendarFile(entry, mailContext)] }
+  const entries = [{ ...memberCalendarEntry(confirmed, seat), description: 'This membership has ended.' }]
+  return { ...rendered, attachments: [calendarFile({ method: 'CANCEL', sequence: 1, entries }, mailContext)] }
 }
 
 const reminder: Composer<'membership_reminder'> = (data, mailContext) => {
@@ -268,6 +293,18 @@ const reminder: Composer<'membership_reminder'> = (data, mailContext) => {
     throw new MailOutdated('The membership was to be renewed before this could be sent.')
   }
   return membershipComposer('membership_reminder')(data, mailContext)
+}
+
+const classReminder: Composer<'class_reminder'> = (data, { mail, context, siteUrl }) => {
+  const { kind, meeting, guardianName } = data
+  const start = Temporal.Instant.from(meeting.startsAt)
+  const until = kind === 'hour' ? start.add({ minutes: meeting.durationMinutes }) : start
+  const isOver = Temporal.Instant.compare(until, context.clock.now()) <= 0
+  // A mail that an administrator resends may be late.
+  if (kind !== 'follow_up' && mail.sending === 1 && isOver) {
+    throw new MailOutdated('The class had begun before this could be sent.')
+  }
+  return { ...classReminderMail(data, siteUrl), recipientName: guardianName }
 }
 
 function orderComposer<Kind extends OrderKind>(kind: Kind): Composer<Kind> {
@@ -308,6 +345,13 @@ const composers: { [Kind in keyof MailData]: Composer<Kind> } = {
   membership_refund_failed: membershipComposer('membership_refund_failed'),
   payment_disputed: membershipComposer('payment_disputed'),
   kit_shipped: kitShipped,
+  class_reminder: classReminder,
+  registration_rescheduled: async (data, mailContext) => ({
+    ...rescheduledMail(data, mailContext.siteUrl),
+    recipientName: data.guardianName,
+    attachments: [await registrationCalendar(data, mailContext)],
+  }),
+  class_link_missing: classLinkMissingMail,
   registration_asked_again: (data, { siteUrl }) => ({
     ...registrationAskedAgainMail(data, siteUrl),
     recipientName: data.guardianName,

@@ -26,6 +26,7 @@ import {
 } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
 import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from '@robokids/contracts/identity'
+import { classLinkMissing, classReminderDue, registrationRescheduled } from '@robokids/contracts/reminders'
 import { schoolDate } from '@robokids/contracts/school-date'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
@@ -104,6 +105,35 @@ export const consumers: Consumer<Config>[] = [
       about: { subject: `registration:${data.registrationId}`, time },
       registrationId: data.registrationId,
       recipient: data.email,
+      data,
+    }),
+  ),
+  consume(classReminderDue, { from: 'now' }, (tx, { id, time, data }, context) => {
+    const { attendance, attendanceId } = data
+    return enqueueMail(tx, context, {
+      kind: 'class_reminder',
+      factId: id,
+      about: { subject: `${attendance}:${attendanceId}`, time },
+      ...(attendance === 'registration' ? { registrationId: attendanceId } : {}),
+      recipient: data.email,
+      data,
+    })
+  }),
+  consume(registrationRescheduled, { from: 'now' }, (tx, { time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'registration_rescheduled',
+      factId: `${data.registrationId}:${data.change.changeId}`,
+      about: { subject: `registration:${data.registrationId}`, time },
+      registrationId: data.registrationId,
+      recipient: data.email,
+      data,
+    }),
+  ),
+  consume(classLinkMissing, { from: 'now' }, (tx, { id, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'class_link_missing',
+      factId: id,
+      recipient: context.config.OPERATOR_EMAIL,
       data,
     }),
   ),

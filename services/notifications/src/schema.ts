@@ -23,6 +23,7 @@ import type {
   smallClassesFound,
   waiverSigned,
 } from '@robokids/contracts/enrollment'
+import type { classLinkMissing, classReminderDue, registrationRescheduled } from '@robokids/contracts/reminders'
 import type { SendMessage } from '@robokids/contracts/contact'
 import type { EventOf } from '@robokids/contracts/event'
 import { codeMedia, type codeIssued, type signInLocked, type userUpdated } from '@robokids/contracts/identity'
@@ -79,6 +80,9 @@ export interface MailData {
   membership_refund_failed: EventOf<typeof membershipRefundFailed>['data']
   payment_disputed: EventOf<typeof paymentDisputed>['data']
   kit_shipped: EventOf<typeof kitShipped>['data']
+  class_reminder: EventOf<typeof classReminderDue>['data']
+  registration_rescheduled: EventOf<typeof registrationRescheduled>['data']
+  class_link_missing: EventOf<typeof classLinkMissing>['data']
   registration_asked_again: EventOf<typeof registrationAskedAgain>['data']
   membership_asked_again: EventOf<typeof membershipAskedAgain>['data']
   refund_owed: Pick<

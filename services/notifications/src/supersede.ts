@@ -61,6 +61,8 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
       registration_confirmed: ({ data }, refund) =>
         isWhole(refund.data) && data.payment.paymentId === refund.data.paymentId,
       waiver_signed: (_, refund) => endsRegistration(refund.data),
+      class_reminder: (_, refund) => endsRegistration(refund.data),
+      registration_rescheduled: (_, refund) => endsRegistration(refund.data),
       registration_asked_again: (_, refund) => endsRegistration(refund.data),
     },
     earlier: { refund_failed: isResolved, refund_owed: isFullyRefunded },
@@ -69,6 +71,15 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
     reason: 'The waiver was signed again before this could be sent.',
     any: { waiver_signed: ({ data }, { data: later }) => later.replaces === data.waiverId },
     earlier: { registration_asked_again: ({ data }) => data.askedFor === 'waiver' && !data.isSigned },
+  },
+  registration_rescheduled: {
+    reason: 'The class was moved before this could be sent.',
+    earlier: {
+      // A skipped date moves this meeting and all later ones.
+      class_reminder: ({ data }, { data: { change } }) =>
+        change.kind === 'skipped' ? data.meeting.number >= change.number : data.meeting.number === change.number,
+      registration_rescheduled: ({ data }, later) => data.change.number === later.data.change.number,
+    },
   },
   order_refunded: {
     reason: 'The payment was refunded before this could be sent.',
@@ -114,6 +125,7 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
     any: {
       // Another service may publish the confirmation of its seat after its end.
       membership_confirmed: always,
+      class_reminder: always,
       membership_asked_again: always,
       membership_cancelled: always,
       membership_resumed: always,

@@ -3,6 +3,7 @@ import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, gt } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import { seatsLeft } from '../rules.ts'
+import { presentMeeting, readMeetings } from './meetings.ts'
 import { classSessions, levels } from '../schema.ts'
 
 /** The sessions on sale (as in `isOffered`), by date. */
@@ -25,6 +26,10 @@ export async function listLevels(context: Context<Config>): Promise<Level[]> {
     context.db.select().from(levels).orderBy(asc(levels.position)),
     offeredSessions(context),
   ])
+  const meetings = await readMeetings(
+    context.db,
+    sessions.map(({ id }) => id),
+  )
   return rows.map((level) => ({
     levelId: level.levelId,
     classType: level.classType,
@@ -42,6 +47,7 @@ export async function listLevels(context: Context<Config>): Promise<Level[]> {
         timeZone: classSession.timeZone,
         capacity: classSession.capacity,
         seatsLeft: seatsLeft(classSession),
+        meetings: (meetings.get(classSession.id) ?? []).map(presentMeeting),
       })),
   }))
 }

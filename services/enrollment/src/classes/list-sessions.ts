@@ -3,10 +3,26 @@ import type { Context } from '@robokids/runtime/service'
 import { and, asc, count, desc, eq, gt, max, min, sum } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import { classSessions, seasons } from '../schema.ts'
+import { classSessionNotFound, presentMeeting, readMeetings } from './meetings.ts'
 
 export function presentSession(row: typeof classSessions.$inferSelect): ListedSession {
   const { id, season, classType, date, startTime, timeZone, capacity, held, sold, status } = row
-  return { classSessionId: id, season, classType, date, startTime, timeZone, capacity, held, sold, status }
+  const { coachName, joinUrl, passcode } = row
+  return {
+    classSessionId: id,
+    season,
+    classType,
+    date,
+    startTime,
+    timeZone,
+    capacity,
+    held,
+    sold,
+    status,
+    coachName,
+    joinUrl,
+    passcode,
+  }
 }
 
 /** Returns class sessions by date, for administrators. */
@@ -25,6 +41,14 @@ export async function listSessions(
     )
     .orderBy(asc(classSessions.startsAt), asc(classSessions.classType))
   return rows.map(presentSession)
+}
+
+/** Returns a class session with its meetings, for administrators. @throws DomainError `class_session_not_found` */
+export async function readSession(id: string, { db }: Context<Config>): Promise<ListedSession> {
+  const [row] = await db.select().from(classSessions).where(eq(classSessions.id, id))
+  if (!row) throw classSessionNotFound()
+  const meetings = (await readMeetings(db, [id])).get(id) ?? []
+  return { ...presentSession(row), meetings: meetings.map(presentMeeting) }
 }
 
 /** Returns the seasons with their seats, newest first. */

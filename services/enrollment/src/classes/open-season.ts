@@ -8,6 +8,7 @@ import { DomainError } from '@robokids/runtime/errors'
 import { publish } from '@robokids/runtime/outbox'
 import { and, asc, eq, gte, inArray, like, sql } from 'drizzle-orm'
 import { presentSession } from './list-sessions.ts'
+import { addMeetings } from './meetings.ts'
 import { classSessions, seasons } from '../schema.ts'
 
 const startTime = '16:00'
@@ -53,6 +54,7 @@ export async function openSeasonOn(tx: Transaction, clock: Clock, classDates: st
   const [known] = await tx.select().from(classSessions).where(inArray(classSessions.date, dates)).limit(1)
   if (known) throw new DomainError('class_session_exists', `There are classes on ${known.date} already.`)
   const rows = await tx.insert(classSessions).values(sessionRows(season, dates)).returning()
+  await addMeetings(tx, clock.now())
   await publishComing(tx, clock)
   return rows.map(presentSession)
 }
@@ -69,6 +71,7 @@ export async function openSeason(tx: Transaction, clock: Clock): Promise<void> {
       .values(sessionRows(`${opened}${today(clock)}`, upcomingSeason(today(clock))))
       .onConflictDoNothing()
   }
+  await addMeetings(tx, clock.now())
   await publishComing(tx, clock)
 }
 

@@ -4,6 +4,7 @@ import type { Context } from '@robokids/runtime/service'
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import { presentSession } from './list-sessions.ts'
+import { classSessionNotFound } from './meetings.ts'
 import { classSessions } from '../schema.ts'
 
 /**
@@ -21,6 +22,6 @@ export async function setCapacity(id: string, capacity: number, { db }: Context<
     .returning()
   if (changed) return presentSession(changed)
   const [row] = await db.select().from(classSessions).where(isThis)
-  if (!row) throw new DomainError('class_session_not_found', 'There is no class session with this id.')
+  if (!row) throw classSessionNotFound()
   throw new DomainError('seats_taken', `${row.sold} seats are sold and ${row.held} held: ${capacity} are too few.`)
 }

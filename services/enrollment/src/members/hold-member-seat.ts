@@ -17,7 +17,7 @@ import {
   sessionIdsOf,
   type MemberHolds,
 } from './member-holds.ts'
-import { isoTime } from '../registrations/read-registrations.ts'
+import { isoTime } from '../iso-time.ts'
 import { classFull, classNotOffered, isOffered, seatsLeft } from '../rules.ts'
 import { classSessions, memberHolds, memberSeats, pendingMemberHolds } from '../schema.ts'
 import { lockUnpaid, checkUnpaidSeats } from '../registrations/unpaid-seats.ts'

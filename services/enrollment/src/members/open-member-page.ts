@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { heldUntilFor } from '../registrations/held-until.ts'
 import { lockMemberHolds, saveMemberHolds } from './hold-member-seat.ts'
 import { extendSeat } from './member-holds.ts'
-import { isoTime } from '../registrations/read-registrations.ts'
+import { isoTime } from '../iso-time.ts'
 import { memberHolds } from '../schema.ts'
 
 /** Holds the seat of a membership checkout whose payment page is about to be opened until the page expires. Idempotent. @throws DomainError `membership_not_found` if no seat is held for it */

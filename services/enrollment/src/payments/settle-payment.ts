@@ -7,6 +7,7 @@ import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from '../config.ts'
+import { readSchedule } from '../classes/meetings.ts'
 import { releaseSeats } from '../registrations/end-hold.ts'
 import { lockWithFamily, toFamilyRegistration } from '../registrations/lock-family.ts'
 import { moveSeats } from '../registrations/lock-registration.ts'
@@ -67,7 +68,8 @@ export async function settle(
   const payment = { paymentId, receiptNumber, amount, currency }
   switch (outcome.kind) {
     case 'confirm': {
-      await publish(tx, registrationConfirmed, registrationId, { ...facts, payment })
+      const schedule = await readSchedule(tx, classSession)
+      await publish(tx, registrationConfirmed, registrationId, { ...facts, payment, ...schedule })
       const ended = others.filter((one) => outcome.endedIds.includes(one.id))
       return releaseSeats(tx, replaced && !ended.includes(replaced) ? [...ended, replaced] : ended, now)
     }

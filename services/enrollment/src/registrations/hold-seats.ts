@@ -24,7 +24,8 @@ import {
   type Content,
 } from './check-registration.ts'
 import { lockStatement, hasActive } from './lock-family.ts'
-import { isoTime, readRegistration } from './read-registrations.ts'
+import { isoTime } from '../iso-time.ts'
+import { readRegistration } from './read-registrations.ts'
 import { classFull, classNotOffered, isOffered, checkDuplicateChildren, seatsLeft } from '../rules.ts'
 import { classSessions, registrations } from '../schema.ts'
 import { notifyFamilies } from './notify-families.ts'

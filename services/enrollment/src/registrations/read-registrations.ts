@@ -5,20 +5,21 @@ import type {
   registrationQuerySchema,
 } from '@robokids/contracts/enrollment'
 import { emailKey } from '@robokids/contracts/fields'
+import type { ClassLink } from '@robokids/contracts/meetings'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
+import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, sql, type SQL } from 'drizzle-orm'
 import type { z } from 'zod'
+import { readLink } from '../classes/read-link.ts'
+import type { Config } from '../config.ts'
+import { presentMeeting, readMeetings } from '../classes/meetings.ts'
+import { isoTime } from '../iso-time.ts'
 import { readPaymentStates, type PaymentStates } from './payment-states.ts'
 import { paymentProblem } from '../rules.ts'
-import { kitShipments, registrations, waivers } from '../schema.ts'
+import { classSessions, kitShipments, registrations, waivers } from '../schema.ts'
 
 export type RegistrationRow = typeof registrations.$inferSelect
-
-/** Formats an instant as contracts do. */
-export function isoTime(instant: Temporal.Instant): string {
-  return instant.toString({ fractionalSecondDigits: 3 })
-}
 
 /** The snapshot of the registration in its events. */
 export function factsOf(row: RegistrationRow): RegistrationFacts {
@@ -79,8 +80,10 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
       row: registrations,
       waiver: { waiverId: waivers.id, signedAt: waivers.signedAt, documentSha256: waivers.documentSha256 },
       kit: kitShipments,
+      coachName: classSessions.coachName,
     })
     .from(registrations)
+    .innerJoin(classSessions, eq(classSessions.id, registrations.classSessionId))
     .leftJoin(waivers, eq(waivers.registrationId, registrations.id))
     .leftJoin(kitShipments, eq(kitShipments.registrationId, registrations.id))
     .where(where)
@@ -90,7 +93,8 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     db,
     rows.map(({ row }) => row),
   )
-  return rows.map(({ row, waiver, kit }) => ({
+  const meetings = await readMeetings(db, [...new Set(rows.map(({ row }) => row.classSessionId))])
+  return rows.map(({ row, waiver, kit, coachName }) => ({
     ...factsOf(row),
     status: row.status,
     heldUntil: row.heldUntil && isoTime(row.heldUntil),
@@ -99,6 +103,8 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     payment: paymentOf(row, states),
     waiver: waiver && { ...waiver, signedAt: isoTime(waiver.signedAt) },
     kit: kitOf(row, kit, states),
+    meetings: (meetings.get(row.classSessionId) ?? []).map(presentMeeting),
+    coachName,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   }))
@@ -118,6 +124,20 @@ export async function readRegistration(db: Database | Transaction, id: string): 
 /** The newest registrations of an account. */
 export async function listOwned(db: Database, ownerId: string, limit: number): Promise<Registration[]> {
   return select(db, eq(registrations.ownerId, ownerId), limit)
+}
+
+/**
+ * The link of a registration's class.
+ * @throws DomainError `registration_not_found`, `registration_not_paid`, and those of `readLink`
+ */
+export async function readRegistrationLink(id: string, context: Context<Config>): Promise<ClassLink> {
+  const [row] = await context.db.select().from(registrations).where(eq(registrations.id, id))
+  if (!row) throw registrationNotFound()
+  const isPaid = row.status === 'confirmed' || row.status === 'waiver_signed'
+  const states = await readPaymentStates(context.db, [row])
+  if (!isPaid || paymentProblem(states.get(id) ?? 'paid') !== undefined)
+    throw new DomainError('registration_not_paid', 'There is no class link for a registration that is not paid.')
+  return readLink({ classSessionId: row.classSessionId, isSigned: row.status === 'waiver_signed' }, context)
 }
 
 function cursorOf({ createdAt, registrationId }: Registration): string {

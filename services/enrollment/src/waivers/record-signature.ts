@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { SignWaiver, Waiver } from '@robokids/contracts/enrollment'
 import { wakeJob, type Transaction } from '@robokids/runtime/db'
-import { isoTime } from '../registrations/read-registrations.ts'
+import { isoTime } from '../iso-time.ts'
 import { waivers } from '../schema.ts'
 import { waiverDocument } from './waiver-document.ts'
 

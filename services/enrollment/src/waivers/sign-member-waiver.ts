@@ -6,14 +6,16 @@ import {
   type Waiver,
 } from '@robokids/contracts/enrollment'
 import { lineOfText } from '@robokids/contracts/fields'
+import type { ClassLink } from '@robokids/contracts/meetings'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import { z } from 'zod'
+import { readLink } from '../classes/read-link.ts'
 import type { Config } from '../config.ts'
 import { ownershipOfSeat } from '../registrations/owners.ts'
-import { isoTime } from '../registrations/read-registrations.ts'
+import { isoTime } from '../iso-time.ts'
 import { toWaiver, newSignature, recordSignature } from './record-signature.ts'
 import { checkMemberSignature, memberSeatStatus, unknownMembership } from '../rules.ts'
 import { classSessions, memberSeats, waivers } from '../schema.ts'
@@ -75,6 +77,22 @@ export async function readMemberSeat(
     waiverSignedAt: waiver && isoTime(waiver.signedAt),
     ...(waiver && isOwner ? { signed: signedOf(waiver) } : {}),
   }
+}
+
+/**
+ * The link of a member's class, for the membership's owner.
+ * @throws DomainError `membership_not_found`, and those of `readLink`
+ */
+export async function readMemberLink(
+  membershipId: string,
+  requesterId: string | undefined,
+  context: Context<Config>,
+): Promise<ClassLink> {
+  const found = await find(context.db, membershipId)
+  const isOwner = found !== undefined && found.ownerId !== null && found.ownerId === requesterId
+  if (!isOwner || found.outcome !== 'seated' || found.classSessionId === null)
+    throw new DomainError('membership_not_found', 'There is no such membership.')
+  return readLink({ classSessionId: found.classSessionId, isSigned: found.waiver !== null }, context)
 }
 
 /** What a member gives with the signature: a child, and an address that may be incomplete. */

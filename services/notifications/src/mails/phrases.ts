@@ -1,5 +1,6 @@
 import { classTimeZone, formatClassDate, formatClassTime, schoolDate } from '@robokids/contracts/class-date'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { Meeting } from '@robokids/contracts/meetings'
 import type { MailContent } from './render-mail.ts'
 import { richText, type RichText } from './rich-text.ts'
 
@@ -35,7 +36,7 @@ export function timesOf({ startDate, startTime, timeZone, familyTimeZone }: When
   const theirs = wallClock.toZonedDateTime(timeZone).withTimeZone(familyTimeZone).toPlainDateTime()
   if (theirs.equals(wallClock)) return [atSchool]
   const date = theirs.toPlainDate().toString()
-  const day = date === startDate ? '' : `${formatClassDate(date).replace(/, \d+$/, '')}, `
+  const day = date === startDate ? '' : `${dayAndMonth(date)}, `
   const time = formatClassTime(theirs.toPlainTime().toString({ smallestUnit: 'minute' }))
   return [atSchool, `${day}${time} your time (${zoneName(familyTimeZone)})`]
 }
@@ -58,6 +59,22 @@ export function whenFact(facts: RegistrationFacts): MailContent['facts'][number]
     label: 'When',
     lines: [[dateOf(facts)], ...timesOf(facts).map((line) => [line]), [`${facts.durationMinutes} minutes`]],
   }
+}
+
+/** `Friday, January 22` */
+export function dayAndMonth(date: string): string {
+  return formatClassDate(date).replace(/, \d+$/, '')
+}
+
+/** The dates of a program, with the time of those that differ from the first one. */
+export function datesFact(meetings: Meeting[]): MailContent['facts'] {
+  if (meetings.length < 2) return []
+  const usual = meetings[0]?.startTime
+  const lines = meetings.map(({ number, date, startTime }) => {
+    const time = startTime === usual ? '' : `, ${formatClassTime(startTime)} Pacific`
+    return [`${number}. ${formatClassDate(date)}${time}`]
+  })
+  return [{ label: `All ${meetings.length} dates`, lines }]
 }
 
 export function childrenFact({ children }: RegistrationFacts): MailContent['facts'][number] {

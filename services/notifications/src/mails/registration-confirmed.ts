@@ -8,6 +8,7 @@ import {
   shortChildren,
   classFact,
   dateOf,
+  datesFact,
   questions,
   registrationStep,
   whenFact,
@@ -30,6 +31,7 @@ export function registrationConfirmedMail(
     facts: [
       classFact(data),
       whenFact(data),
+      ...datesFact(data.meetings ?? []),
       childrenFact(data),
       { label: 'Paid', lines: [[paid], [`Receipt ${data.payment.receiptNumber}`]] },
       addressFact(data),
@@ -45,6 +47,13 @@ export function registrationConfirmedMail(
             url: `${siteUrl}/robokids/waiver?reference=${data.registrationId}`,
           },
         }),
-    closing: [['The class is attached as a calendar event.'], questions],
+    closing: [
+      [
+        (data.meetings ?? []).length > 1
+          ? 'All dates are attached as calendar events.'
+          : 'The class is attached as a calendar event.',
+      ],
+      questions,
+    ],
   })
 }
