@@ -15,7 +15,8 @@ import {
   waiverDocumentSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
-import { DomainError } from '@robokids/runtime/errors'
+import { classLinkSchema } from '@robokids/contracts/meetings'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { blockOf } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
@@ -132,6 +133,32 @@ export function registrationRoutes(
       // A HEAD request needs no rendering.
       return reply.send(request.method === 'HEAD' ? '' : Buffer.from(await receipts.make(sheet)))
     }),
+  )
+
+  http.get(
+    '/api/registrations/:reference/link',
+    { schema: { params: referenceParams, response: { 200: classLinkSchema } } },
+    (request) =>
+      references.find(request, request.params.reference, 'registration', (id) =>
+        enrollment.call('GET', `/registrations/${id}/link`, { answer: classLinkSchema, signal: request.signal }),
+      ),
+  )
+
+  // A membership's id is known to others than its owner, as its waiver page shows.
+  http.get(
+    '/api/member-seats/:reference/link',
+    { onRequest: sessions.required, schema: { params: referenceParams, response: { 200: classLinkSchema } } },
+    async (request, reply) => {
+      const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
+      if (!isConfirmed) throw unavailable(new Error('could not confirm a session'))
+      if (ownerId === null) throw new DomainError('sign_in_required', 'Please log in.')
+      return references.find(request, request.params.reference, 'membership', (id) =>
+        enrollment.call('GET', `/member-seats/${id}/link?ownerId=${ownerId}`, {
+          answer: classLinkSchema,
+          signal: request.signal,
+        }),
+      )
+    },
   )
 
   http.get(

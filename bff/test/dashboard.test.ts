@@ -270,6 +270,11 @@ describe('GET /api/dashboard', () => {
     const ended = { payment: null, status: 'expired' as const, heldUntil: null }
     const lost = registration({ ...ended, children: [{ childName: 'Noa', childAge: 11 }] })
     const later = registration({ startsAt: inDays(40) })
+    const meeting = { date: '2030-01-04', startTime: '16:00', durationMinutes: 75 }
+    const running = registration({
+      startsAt: inDays(-30),
+      meetings: [-30, 4].map((days, index) => ({ ...meeting, number: index + 1, startsAt: inDays(days) })),
+    })
     const over = registration({ startsAt: inDays(-30) })
     const overWithMoney = registration({ startsAt: inDays(-30), status: 'cancelled' })
     const refund = { refundId: randomUUIDv7(), stripeRefundId: null, amount: 40_000, currency: 'usd' as const }
@@ -279,6 +284,7 @@ describe('GET /api/dashboard', () => {
         held,
         lost,
         over,
+        running,
         overWithMoney,
         registration({ ...ended, updatedAt: inDays(-2) }),
         registration({ ...ended, children: lost.children, updatedAt: inDays(-4) }),
@@ -291,11 +297,39 @@ describe('GET /api/dashboard', () => {
       overWithMoney.registrationId,
       held.registrationId,
       lost.registrationId,
+      running.registrationId,
       later.registrationId,
     ])
-    expect(classes?.past).toBe(1)
+    expect([classes?.past, classes?.lastFinished]).toMatchObject([
+      1,
+      { children: over.children, endedAt: over.startsAt },
+    ])
     const past = dashboardPastSchema.parse(await (await get('/api/dashboard/past')).json())
     expect(past.cards?.map(({ registrationId }) => registrationId)).toEqual([over.registrationId])
+  })
+})
+
+describe('the link of a class', () => {
+  const link = { meeting: 1, joinUrl: 'https://meet.example.com/room-7', passcode: null, closesAt: inDays(0) }
+
+  it('is passed on only when enrollment gives it, and is not stored (C004)', async () => {
+    const path = `/api/registrations/${randomUUIDv7()}/link`
+    for (const code of ['class_link_not_open', 'waiver_not_signed', 'registration_not_paid'] as const) {
+      enrollment.answer(json({ code, message: 'Not now.', requestId: 'stub' }, 409))
+      const refused = await fetch(`${url}${path}`)
+      expect([refused.status, await refused.json()]).toMatchObject([409, { code }])
+    }
+    enrollment.answer(json(link))
+    const given = await fetch(`${url}${path}`)
+    expect([given.headers.get('cache-control'), await given.json()]).toEqual(['no-store', link])
+  })
+
+  it('is that of the session’s account for a member', async () => {
+    const membershipId = randomUUIDv7()
+    enrollment.answer(json(link))
+    expect((await fetch(`${url}/api/member-seats/${membershipId}/link`)).status).toBe(401)
+    expect(await (await get(`/api/member-seats/${membershipId}/link?ownerId=${randomUUIDv7()}`)).json()).toEqual(link)
+    expect(enrollment.requests).toEqual([`GET /member-seats/${membershipId}/link?ownerId=${maren.userId}`])
   })
 })
 

@@ -7,7 +7,7 @@ import { orderSchema } from './shop.ts'
 
 /** The parent's home: what an account owns, from each service, and what the BFF makes of it. */
 
-/** When a class begins, as an instant, and how long it takes. */
+/** When the first meeting of a class begins, and how long it takes. */
 const classTime = { startsAt: z.iso.datetime(), durationMinutes: z.int() }
 
 /** The newest registrations, orders and checkouts that one answer can have. */
@@ -41,6 +41,8 @@ export const dashboardCardSchema = registrationViewSchema.extend({
   updatedAt: z.iso.datetime(),
   waiver: registrationSchema.shape.waiver.unwrap().pick({ waiverId: true, signedAt: true }).nullable(),
   kit: registrationSchema.shape.kit,
+  meetings: registrationSchema.shape.meetings,
+  coachName: registrationSchema.shape.coachName,
   /** What enrollment knows of the payment: the page tells it while billing is unavailable. */
   payment: registrationSchema.shape.payment.unwrap().omit({ paymentId: true }).nullable(),
 })
@@ -70,7 +72,8 @@ export const dashboardSchema = z.object({
       past: z.int(),
       /** The latest class that a child has finished, for a family with nothing ahead. */
       lastFinished: dashboardCardSchema
-        .pick({ children: true, classType: true, levelTitle: true, startsAt: true })
+        .pick({ children: true, classType: true, levelTitle: true })
+        .extend({ endedAt: z.iso.datetime() })
         .nullable(),
     })
     .nullable(),

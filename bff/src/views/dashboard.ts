@@ -1,3 +1,4 @@
+import { meetingsOf, nextMeeting } from '@robokids/contracts/class-link-times'
 import type { Checkout } from '@robokids/contracts/billing'
 import {
   familyClassesSchema,
@@ -28,8 +29,6 @@ interface ViewOptions {
 
 /** How long a hold that ended unpaid is shown, for a parent who comes back for it. */
 const endedHoldFor = Temporal.Duration.from({ hours: 72 })
-/** How long a class link works after a meeting: until then the class is not over. */
-const linkWorksFor = Temporal.Duration.from({ minutes: 15 })
 /** How long an order that was shipped is shown as on its way. */
 const onItsWayFor = Temporal.Duration.from({ hours: 24 * 14 })
 
@@ -57,7 +56,7 @@ function cardOf(
   checkout: Checkout | undefined,
   siteUrl: string,
 ): DashboardCard {
-  const { startsAt, durationMinutes, updatedAt, waiver, kit, payment } = registration
+  const { startsAt, durationMinutes, updatedAt, waiver, kit, payment, meetings, coachName } = registration
   return {
     ...presentRegistration(registration, checkout ?? null, siteUrl),
     startsAt,
@@ -66,6 +65,8 @@ function cardOf(
     waiver,
     kit,
     payment,
+    meetings,
+    coachName,
   }
 }
 
@@ -79,15 +80,17 @@ function cardsOf(
   const checkouts = new Map(purchases?.checkouts.map((checkout) => [checkout.registrationId, checkout]))
   const cards = registrations.map((one) => cardOf(one, checkouts.get(one.registrationId), siteUrl))
   const shown = cards.filter((card) => isShown(card, cards, now))
+  const { past = [], current = [] } = Object.groupBy(shown, (card) => (isPast(card, now) ? 'past' : 'current'))
+  const nextStart = (card: DashboardCard) =>
+    nextMeeting(meetingsOf(card), now.epochMilliseconds)?.startsAt ?? card.startsAt
   return {
-    current: shown
-      .filter((card) => !isPast(card, now))
-      .toSorted((one, other) => Temporal.Instant.compare(one.startsAt, other.startsAt)),
-    past: shown
-      .filter((card) => isPast(card, now))
-      .toSorted((one, other) => Temporal.Instant.compare(other.startsAt, one.startsAt)),
+    current: current.toSorted((one, other) => nextStart(one).localeCompare(nextStart(other))),
+    past: past.toSorted((one, other) => endOf(other).localeCompare(endOf(one))),
   }
 }
+
+/** When the last meeting begins. */
+const endOf = (card: DashboardCard) => meetingsOf(card).at(-1)?.startsAt ?? card.startsAt
 
 /** Leaves out what a parent has replaced or given up, unless money is involved. */
 function isShown(card: DashboardCard, all: readonly DashboardCard[], now: Temporal.Instant): boolean {
@@ -108,8 +111,7 @@ function replaces(one: DashboardCard, ended: DashboardCard): boolean {
 /** An ended registration stays with the current ones while its money is on its way. */
 function isPast(card: DashboardCard, now: Temporal.Instant): boolean {
   const status = toDisplayStatus(card)
-  const end = Temporal.Instant.from(card.startsAt).add({ minutes: card.durationMinutes }).add(linkWorksFor)
-  if (isBefore(now, end)) return false
+  if (nextMeeting(meetingsOf(card), now.epochMilliseconds)) return false
   const refund = isEnded(status) ? status.refund : null
   return refund === null || refund.state === 'done'
 }
@@ -119,6 +121,11 @@ function isOpen({ paymentState = 'paid', owed = 0, shippedAt }: Order, now: Temp
   if (paymentState === 'refund_under_way' || paymentState === 'refund_failed' || owed > 0) return true
   if (paymentState === 'refunded' || paymentState === 'lost') return false
   return shippedAt === null || isBefore(now, Temporal.Instant.from(shippedAt).add(onItsWayFor))
+}
+
+function lastFinishedOf(past: DashboardCard[]): NonNullable<Dashboard['classes']>['lastFinished'] {
+  const card = past.find((one) => toDisplayStatus(one).kind === 'registered')
+  return card ? { ...card, endedAt: endOf(card) } : null
 }
 
 /** The parts of the signed-in account's home. A part whose service is unavailable is null, and named. */
@@ -142,7 +149,7 @@ export async function dashboardView(
             cards: cards.current,
             memberClasses: classes.memberClasses,
             past: cards.past.length,
-            lastFinished: cards.past.find((card) => toDisplayStatus(card).kind === 'registered') ?? null,
+            lastFinished: lastFinishedOf(cards.past),
           }
         : null,
     membership: purchases ? { membership: purchases.membership, others: purchases.others } : null,

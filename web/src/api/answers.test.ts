@@ -27,6 +27,7 @@ import {
 import { messageSentSchema } from '@robokids/contracts/contact'
 import { dashboardPastSchema, dashboardSchema } from '@robokids/contracts/dashboard'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
+import { classLinkSchema } from '@robokids/contracts/meetings'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import { checkoutResponseSchema, stockAlertSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import fc from 'fast-check'
@@ -91,6 +92,12 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: memberSeatSchema,
     answer: member.memberSeat,
     sample: { membershipId: uuid, status: 'seated', classDate: '2030-01-04', startTime: '16:00', waiverSignedAt: null },
+  },
+  {
+    file: 'class-link',
+    schema: classLinkSchema,
+    answer: home.classLink,
+    sample: { meeting: 1, joinUrl: 'https://meet.example.com/room-7', passcode: '4242', closesAt: time },
   },
   {
     file: 'dashboard',

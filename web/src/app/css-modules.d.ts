@@ -227,6 +227,14 @@ declare module '*/Badge.module.css' {
   export default styles
 }
 
+declare module '*/Children.module.css' {
+  const styles: {
+    readonly chip: string
+    readonly chips: string
+  }
+  export default styles
+}
+
 declare module '*/ClassCard.module.css' {
   const styles: {
     readonly card: string
@@ -236,6 +244,14 @@ declare module '*/ClassCard.module.css' {
     readonly tracking: string
     readonly what: string
     readonly who: string
+  }
+  export default styles
+}
+
+declare module '*/ClassLink.module.css' {
+  const styles: {
+    readonly code: string
+    readonly passcode: string
   }
   export default styles
 }
@@ -250,6 +266,22 @@ declare module '*/Dashboard.module.css' {
     readonly page: string
     readonly quiet: string
     readonly waiting: string
+  }
+  export default styles
+}
+
+declare module '*/Meetings.module.css' {
+  const styles: {
+    readonly ahead: string
+    readonly all: string
+    readonly center: string
+    readonly dates: string
+    readonly dots: string
+    readonly gone: string
+    readonly next: string
+    readonly number: string
+    readonly over: string
+    readonly summary: string
   }
   export default styles
 }

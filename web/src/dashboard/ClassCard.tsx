@@ -1,3 +1,4 @@
+import { meetingsOf } from '@robokids/contracts/class-link-times'
 import type { DashboardCard } from '@robokids/contracts/dashboard'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { type ReactNode, useId } from 'react'
@@ -8,19 +9,24 @@ import { Row } from '../forms/Form.tsx'
 import { AddToCalendar } from '../registration/AddToCalendar.tsx'
 import { recordOfView } from '../registration/record.ts'
 import { StartAgain } from '../registration/StartAgain.tsx'
-import { asWritten } from '../ui/AsWritten.tsx'
+import { AsWritten, asWritten } from '../ui/AsWritten.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Badge } from './Badge.tsx'
 import { type CardRow, cardRows } from './card-rows.tsx'
-import type { CardState } from './card-state.ts'
+import { type CardState, isSeated } from './card-state.ts'
+import { Join, Passcode, useClassLink } from './class-link.tsx'
 import styles from './ClassCard.module.css'
+import { AllDates, NextMeeting } from './Meetings.tsx'
 import { Moment } from './Moment.tsx'
+import { isLinkOpen } from './upcoming.ts'
 
 interface ClassCardProps {
   card: DashboardCard
   state: CardState
   now: number
+  /** Whether its dates are unfolded. */
+  open?: boolean
 }
 
 export const namesOf = (children: readonly { childName: string }[]) =>
@@ -77,7 +83,6 @@ function cardActions(card: DashboardCard, state: CardState): ReactNode {
       )
     case 'ready':
     case 'today':
-    case 'soon':
       return <AddToCalendar registrationId={card.registrationId} />
     case 'finished':
       return nextLevel(card)
@@ -100,27 +105,53 @@ function nextLevel({ classType }: DashboardCard): ReactNode {
 }
 
 /** One registration in one class. Its heading has the focus after a link in a mail. */
-export function ClassCard({ card, state, now }: ClassCardProps) {
-  const actions = cardActions(card, state)
+export function ClassCard({ card, state, now, open = false }: ClassCardProps) {
+  const meetings = meetingsOf(card)
+  const who = namesOf(card.children)
+  const link = useClassLink('registrations', card.registrationId, isLinkOpen(state))
+  const isMissing = link.state === 'missing'
+  const badge = isMissing ? 'Link is coming' : state.badge
+  const sentence = isMissing ? linkMissing : state.sentence
   return (
     <CardFrame
       id={`card-${card.registrationId}`}
       accent={isLevel(card.classType) ? levels[card.classType].accent : undefined}
-      who={asWritten(namesOf(card.children))}
-      what={card.levelTitle}
-      badge={<Badge tone={state.tone}>{state.badge}</Badge>}
-      actions={actions}
+      who={asWritten(who)}
+      what={
+        <>
+          <span>{card.levelTitle}</span>
+          {card.coachName && <span>{' · Coach '}</span>}
+          {card.coachName && <AsWritten>{card.coachName}</AsWritten>}
+        </>
+      }
+      badge={<Badge tone={isMissing ? 'note' : state.tone}>{badge}</Badge>}
+      actions={isLinkOpen(state) ? <Join link={link} variant="secondary" who={who} /> : cardActions(card, state)}
     >
-      {state.sentence && <p>{state.sentence}</p>}
+      {sentence && <p>{sentence}</p>}
+      <Passcode link={link} />
       <dl className={styles.rows}>
-        <FactRow name="First class" value={<Moment of={card.startsAt} withDay />} />
+        {state.kind === 'finished' || (
+          <FactRow
+            name={state.meeting ? 'Next' : 'First class'}
+            value={
+              state.meeting ? (
+                <NextMeeting meetings={meetings} next={state.meeting} />
+              ) : (
+                <Moment of={card.startsAt} withDay />
+              )
+            }
+          />
+        )}
         {cardRows(card, state, now).map((row) => (
           <FactRow key={row.name} {...row} />
         ))}
       </dl>
+      {isSeated(state) && <AllDates meetings={meetings} now={now} open={open} />}
     </CardFrame>
   )
 }
+
+export const linkMissing = 'Your coach has not shared the link yet. We have told the school.'
 
 export function FactRow({ name, value, action }: CardRow) {
   return (
@@ -138,7 +169,7 @@ interface CardFrameProps {
   id: string
   accent?: (typeof levels)['basic']['accent'] | undefined
   who: ReactNode
-  what: string
+  what: ReactNode
   badge: ReactNode
   actions: ReactNode
   children: ReactNode

@@ -19,6 +19,8 @@ import { Notice } from '../ui/Notice.tsx'
 import { Section } from '../ui/Section.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
+import { Announcements } from './Announcements.tsx'
+import { Children, isOf } from './Children.tsx'
 import { ClassCard } from './ClassCard.tsx'
 import { dashboardQuery } from './dashboard-query.ts'
 import styles from './Dashboard.module.css'
@@ -28,7 +30,7 @@ import { Next } from './Next.tsx'
 import { Orders } from './Orders.tsx'
 import { PastClasses } from './PastClasses.tsx'
 import { tasksOf, ToDo } from './ToDo.tsx'
-import { nextOf, statedCards } from './upcoming.ts'
+import { deadlinesOf, isLinkOpen, nextOf, statedCards, statedSeats } from './upcoming.ts'
 import { useServerNow } from './use-server-now.ts'
 
 /** A parent's home: everything that the signed-in family has bought, and what is to do about it. */
@@ -155,17 +157,21 @@ interface KnownProps {
 
 function Known({ dashboard, arrivedAt, asking, again }: KnownProps) {
   const { account, unavailable, classes, orders } = dashboard
-  const now = useServerNow({ serverTime: dashboard.now, arrivedAt })
+  const now = useServerNow({ serverTime: dashboard.now, arrivedAt }, (time) =>
+    deadlinesOf(statedCards(dashboard, time), statedSeats(dashboard, time)),
+  )
   const search = useSearch({ from: '/dashboard' })
   useGoTo(search.card)
   if (unavailable.includes('classes') && unavailable.includes('money'))
     return <Unreachable retry={again} pending={asking} />
   const cards = statedCards(dashboard, now)
-  const tasks = tasksOf(dashboard, cards, now)
+  const seats = statedSeats(dashboard, now)
+  const tasks = tasksOf(dashboard, cards, seats, now)
   const incomplete = unavailable.includes('classes')
   const down = (part: DashboardPart) =>
     unavailable.includes(part) && <Down key={part} part={part} asking={asking} again={again} />
-  const next = nextOf(dashboard, cards, now)
+  const next = nextOf(cards, seats)
+  const shown = cards.filter(({ card }) => isOf(card, search.child))
   return (
     <>
       <header className={styles.head}>
@@ -174,10 +180,11 @@ function Known({ dashboard, arrivedAt, asking, again }: KnownProps) {
           <AsWritten>{account.email}</AsWritten>
         </p>
       </header>
-      <Next next={next} now={now} incomplete={incomplete} />
+      {next && <Next key={next.meeting.startsAt} next={next} now={now} incomplete={incomplete} />}
+      <Announcements cards={cards} seats={seats} now={now} />
       <div className={styles.columns}>
         <div className={styles.column}>
-          <ToDo tasks={tasks} incomplete={incomplete} />
+          <ToDo tasks={tasks} incomplete={incomplete} pressing={!next || !isLinkOpen(next.state)} />
           {down('classes')}
           {down('money')}
           {classes && cards.length === 0 && next === undefined && <NoClasses dashboard={dashboard} />}
@@ -186,15 +193,31 @@ function Known({ dashboard, arrivedAt, asking, again }: KnownProps) {
               <h2 id="classes-heading" className="visually-hidden">
                 Classes
               </h2>
-              {cards.map(({ card, state }) => (
-                <ClassCard key={card.registrationId} card={card} state={state} now={now} />
+              <Children cards={cards} chosen={search.child} />
+              {shown.map(({ card, state }) => (
+                <ClassCard
+                  key={card.registrationId}
+                  card={card}
+                  state={state}
+                  now={now}
+                  open={search.open === 'dates' && search.card === card.registrationId}
+                />
               ))}
+              {shown.length === 0 && (
+                <Section title={`Nothing for ${search.child ?? ''} right now.`}>
+                  <div>
+                    <ButtonLink to="/dashboard" search={{}} variant="secondary">
+                      Show everyone
+                    </ButtonLink>
+                  </div>
+                </Section>
+              )}
             </section>
           )}
         </div>
         <div className={styles.column}>
           {down('membership')}
-          <MembershipPart dashboard={dashboard} now={now} />
+          <MembershipPart dashboard={dashboard} seats={seats} />
           {down('orders')}
           <Orders orders={orders?.open ?? []} />
           <PastClasses
@@ -239,7 +262,7 @@ function NoClasses({ dashboard: { account, classes } }: { dashboard: DashboardAn
   if (last) {
     const level = isLevel(last.classType) ? nextLevels[last.classType] : undefined
     const title = last.levelTitle.split(' ').slice(0, 2).join(' ')
-    const month = monthOf(last.startsAt)
+    const month = monthOf(last.endedAt)
     return (
       <Section title="No class coming up">
         <p>

@@ -9,7 +9,7 @@ import { FactRow } from './ClassCard.tsx'
 import { Moment } from './Moment.tsx'
 import { dateOf } from './moments.ts'
 import { memberNames } from './Next.tsx'
-import { isAhead } from './upcoming.ts'
+import type { StatedSeat } from './upcoming.ts'
 
 const day = (instant: string) => dateOf(schoolDate(instant))
 const plans = { monthly: 'Monthly', yearly: 'Yearly' }
@@ -28,15 +28,9 @@ export function membershipSentence({ unpaid, endsAt, nextCharge, plan, amount, c
 }
 
 /** The membership, with its class; a family without one sees nothing of it. */
-export function MembershipPart({
-  dashboard: { membership: found, classes },
-  now,
-}: {
-  dashboard: Dashboard
-  now: number
-}) {
+export function MembershipPart({ dashboard, seats }: { dashboard: Dashboard; seats: readonly StatedSeat[] }) {
+  const { membership: found } = dashboard
   const membership = found?.membership
-  const seats = (classes?.memberClasses ?? []).filter((seat) => isAhead(seat, now))
   if (!membership || (membership.status === 'ended' && seats.length === 0)) return null
   const ended = membership.status === 'ended'
   const more = found.others.filter(({ status }) => status !== 'ended').length
@@ -46,7 +40,7 @@ export function MembershipPart({
       {more > 0 && <p>You have a second membership, and pay for both. End one of them if you need only one.</p>}
       {seats.length > 0 && (
         <dl className={styles.rows}>
-          {seats.map((seat) => (
+          {seats.map(({ seat }) => (
             <FactRow
               key={seat.membershipId}
               name={memberNames(seat) || 'Members’ class'}

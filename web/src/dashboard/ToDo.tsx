@@ -7,7 +7,7 @@ import { Section } from '../ui/Section.tsx'
 import { namesOf, PayButton } from './ClassCard.tsx'
 import { clockTimeOf } from './moments.ts'
 import styles from './ToDo.module.css'
-import { isAhead, type StatedCard } from './upcoming.ts'
+import type { StatedCard, StatedSeat } from './upcoming.ts'
 
 interface Task {
   key: string
@@ -18,7 +18,12 @@ interface Task {
 }
 
 /** What a parent has to do, the most pressing first. */
-export function tasksOf({ classes, membership }: Dashboard, cards: readonly StatedCard[], now: number): Task[] {
+export function tasksOf(
+  { membership }: Dashboard,
+  cards: readonly StatedCard[],
+  seats: readonly StatedSeat[],
+  now: number,
+): Task[] {
   const tasks = cards.flatMap(({ card, state }): Task[] => {
     const reference = { reference: card.registrationId }
     const names = namesOf(card.children)
@@ -39,7 +44,7 @@ export function tasksOf({ classes, membership }: Dashboard, cards: readonly Stat
         return [
           {
             key: card.registrationId,
-            deadline: Date.parse(card.startsAt),
+            deadline: Date.parse(state.meeting?.startsAt ?? card.startsAt),
             text: `Sign the waiver for ${names}`,
             button: (variant) => (
               <ButtonLink to="/robokids/waiver" search={reference} variant={variant}>
@@ -52,8 +57,8 @@ export function tasksOf({ classes, membership }: Dashboard, cards: readonly Stat
         return []
     }
   })
-  for (const seat of classes?.memberClasses ?? []) {
-    if (!isAhead(seat, now) || seat.waiverSignedAt !== null) continue
+  for (const { seat } of seats) {
+    if (seat.waiverSignedAt !== null) continue
     tasks.push({
       key: seat.membershipId,
       deadline: Date.parse(seat.startsAt),
@@ -78,10 +83,18 @@ export function tasksOf({ classes, membership }: Dashboard, cards: readonly Stat
       ),
     })
   }
-  return tasks.toSorted((one, other) => one.deadline - other.deadline)
+  // Not `toSorted`, which older phones lack.
+  return tasks.sort((one, other) => one.deadline - other.deadline)
 }
 
-export function ToDo({ tasks, incomplete }: { tasks: readonly Task[]; incomplete: boolean }) {
+interface ToDoProps {
+  tasks: readonly Task[]
+  incomplete: boolean
+  /** Whether its first button is the most pressing one of the page. */
+  pressing: boolean
+}
+
+export function ToDo({ tasks, incomplete, pressing }: ToDoProps) {
   if (tasks.length === 0) return null
   return (
     <Section title={`To do (${tasks.length})`} lead={incomplete ? 'This may not be complete.' : undefined}>
@@ -92,7 +105,7 @@ export function ToDo({ tasks, incomplete }: { tasks: readonly Task[]; incomplete
               <Icon name="warning" size={20} />
             </span>
             <span className={styles.text}>{text}</span>
-            {button(index === 0 ? 'primary' : 'secondary')}
+            {button(index === 0 && pressing ? 'primary' : 'secondary')}
           </li>
         ))}
       </ul>

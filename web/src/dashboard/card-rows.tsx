@@ -1,3 +1,4 @@
+import { meetingTimes } from '@robokids/contracts/class-link-times'
 import type { DashboardCard } from '@robokids/contracts/dashboard'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { schoolDate } from '@robokids/contracts/school-date'
@@ -6,7 +7,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { AsWritten } from '../ui/AsWritten.tsx'
 import { FileButton } from '../ui/FileButton.tsx'
-import { type CardState, isSeated, opensBeforeMs, partBackOf } from './card-state.ts'
+import { type CardState, isSeated, partBackOf } from './card-state.ts'
 import styles from './ClassCard.module.css'
 import { dateOf, daysUntil, shortDayOf, shortMomentOf } from './moments.ts'
 
@@ -60,11 +61,10 @@ function kitRow({ kit, waiver, address, startsAt }: DashboardCard, now: number):
   return waiver ? undefined : 'Ships once the waiver is signed'
 }
 
-function linkRow({ waiver, startsAt }: DashboardCard, { kind }: CardState): ReactNode {
-  if (kind === 'disputed') return undefined
+function linkRow({ waiver }: DashboardCard, { kind, meeting }: CardState): ReactNode {
+  if (!meeting || kind === 'disputed' || kind === 'soon' || kind === 'live') return undefined
   if (!waiver) return 'Shown here once the waiver is signed'
-  if (kind === 'soon' || kind === 'live') return undefined
-  return `Opens ${shortMomentOf(Date.parse(startsAt) - opensBeforeMs)}`
+  return `Opens ${shortMomentOf(meetingTimes(meeting).opens)}`
 }
 
 function waiverFile({ waiverId }: NonNullable<DashboardCard['waiver']>): ReactNode {
@@ -114,7 +114,7 @@ export function cardRows(card: DashboardCard, state: CardState, now: number): Ca
       value:
         seated && state.kind !== 'disputed' ? kitRow(card, now) : kit?.status === 'shipped' && <Shipped kit={kit} />,
     },
-    { name: 'Link', value: seated && linkRow(card, state) },
+    { name: 'Link', value: linkRow(card, state) },
     waiver
       ? { name: 'Waiver', value: `Signed ${shortDate(waiver.signedAt)}`, action: waiverFile(waiver) }
       : { name: 'Waiver', value: seated && 'Not signed yet' },

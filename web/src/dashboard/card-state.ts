@@ -1,3 +1,4 @@
+import { meetingsOf, meetingTimes, nextMeeting } from '@robokids/contracts/class-link-times'
 import type { DashboardCard } from '@robokids/contracts/dashboard'
 import {
   splitRefunds,
@@ -6,13 +7,10 @@ import {
   type RefundProgress,
 } from '@robokids/contracts/display-status'
 import type { Money } from '@robokids/contracts/fields'
+import type { Meeting } from '@robokids/contracts/meetings'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { schoolDate } from '@robokids/contracts/school-date'
 import { clockTimeOf, dateOf, momentOf, nearnessOf, timeOf } from './moments.ts'
-
-/** How long before a class its link opens, and how long it works after it. */
-export const opensBeforeMs = 30 * 60_000
-export const worksAfterMs = 15 * 60_000
 
 export type Tone = 'done' | 'note' | 'wrong'
 
@@ -39,12 +37,14 @@ export interface CardState {
   sentence?: string | undefined
   /** What there is to pay, if it is known. */
   due?: Money | undefined
+  /** The meeting that comes next or is running; for a family with a seat. */
+  meeting?: Meeting | undefined
 }
 
 const usd = (amount: number): Money => ({ amount, currency: 'usd' })
 
 /**
- * The display status, with what enrollment knows of the money where billing is away: then a payment that is on its way back
+ * The display status, with what enrollment knows of the money where billing is away: otherwise a payment that is on its way back
  * would look like one that is kept.
  */
 function statusOf(card: DashboardCard): DisplayStatus {
@@ -59,38 +59,37 @@ function statusOf(card: DashboardCard): DisplayStatus {
     lost: { state: 'done', money },
   }
   const refund = refunds[payment.state ?? 'paid']
-  if (refund)
-    return status.kind === 'cancelled'
-      ? { ...status, refund }
-      : { kind: 'returning', refund, byBank: payment.state === 'lost' }
-  return status.kind === 'registered' ? { ...status, disputed: payment.state === 'disputed' } : status
+  if (status.kind === 'cancelled') return refund ? { ...status, refund } : status
+  if (refund) return { kind: 'returning', refund, byBank: payment.state === 'lost' }
+  return { ...status, disputed: payment.state === 'disputed' }
 }
 
 const amountOf = (money: Money | null) => (money ? formatMoney(money) : 'Your money')
 
-function refundState({ state, money }: RefundProgress, why = ''): CardState {
-  const says = (text: string) => (why === '' ? text : `${why} ${text}`)
+/** @param why a sentence before that of the refund. */
+function refundState({ state, money }: RefundProgress, why?: string): CardState {
+  const told = (sentence: string) => (why === undefined ? sentence : `${why} ${sentence}`)
   switch (state) {
     case 'underway':
       return {
         kind: 'refund',
         badge: 'Refund on its way',
         tone: 'note',
-        sentence: says(`${amountOf(money)} goes back to your card. Banks take 5 to 10 days.`),
+        sentence: told(`${amountOf(money)} goes back to your card. Banks take 5 to 10 days.`),
       }
     case 'done':
       return {
         kind: 'refund',
         badge: 'Refunded',
         tone: 'done',
-        sentence: says(`${amountOf(money)} went back to your card.`),
+        sentence: told(`${amountOf(money)} went back to your card.`),
       }
     case 'failed':
       return {
         kind: 'refund',
         badge: 'Refund needs us',
         tone: 'wrong',
-        sentence: says('Your bank did not take the refund. We are on it and will write to you.'),
+        sentence: told('Your bank did not take the refund. We are on it and will write to you.'),
       }
   }
 }
@@ -101,16 +100,23 @@ const whyNoSeat = {
   registration_cancelled: 'The registration had ended when your payment arrived.',
 }
 
-const holdEnded = (sentence = 'Nothing was charged. The seat is free again.'): CardState => ({
-  kind: 'hold ended',
-  badge: 'Hold ended',
-  tone: 'note',
-  sentence,
-})
+const holdEnded = (sentence: string): CardState => ({ kind: 'hold ended', badge: 'Hold ended', tone: 'note', sentence })
 
-/** The seats of a card, as the subject of a sentence. */
-const seatsAre = ({ children }: DashboardCard) =>
-  children.length === 1 ? 'Your seat is' : `Your ${children.length} seats are`
+function heldState(card: DashboardCard, lastDecline: string | null, now: number): CardState {
+  const { heldUntil, children, checkout } = card
+  const until = heldUntil === null ? undefined : Date.parse(heldUntil)
+  // Even before the server says so: the button must not outlive the hold.
+  if (until !== undefined && until <= now) return holdEnded('The seat is free again.')
+  const declined = lastDecline ? `${lastDecline} You weren’t charged. ` : ''
+  const seats = children.length === 1 ? 'Your seat is' : `Your ${children.length} seats are`
+  return {
+    kind: 'held',
+    badge: 'Not paid yet',
+    tone: 'note',
+    sentence: `${declined}${seats} held ${until === undefined ? 'for a while' : `until ${clockTimeOf(until)}`}.`,
+    due: checkout ? usd(checkout.amount) : undefined,
+  }
+}
 
 /** The state of a card by the server's clock. */
 export function cardStateOf(card: DashboardCard, now: number): CardState {
@@ -124,26 +130,16 @@ export function cardStateOf(card: DashboardCard, now: number): CardState {
         sentence: 'Your bank is still checking. This page changes by itself.',
       }
     case 'awaiting':
-    case 'unpaid': {
-      const until = Date.parse(card.heldUntil ?? '')
-      // Before the server is heard: the buttons must not outlive the hold.
-      if (until <= now) return holdEnded('The seat is free again.')
-      const declined =
-        status.kind === 'awaiting' && status.lastDecline ? `${status.lastDecline} You weren’t charged. ` : ''
-      const held = Number.isNaN(until)
-        ? `${seatsAre(card)} held for a while.`
-        : `${seatsAre(card)} held until ${clockTimeOf(until)}.`
-      return {
-        kind: 'held',
-        badge: 'Not paid yet',
-        tone: 'note',
-        sentence: declined + held,
-        due: card.checkout ? usd(card.checkout.amount) : undefined,
-      }
-    }
+      return heldState(card, status.lastDecline, now)
+    case 'unpaid':
+      return heldState(card, null, now)
     case 'expired':
       if (status.refund) return refundState(status.refund)
-      return holdEnded(status.charged === 'no' ? undefined : 'No payment arrived in time. The seat is free again.')
+      return holdEnded(
+        status.charged === 'no'
+          ? 'Nothing was charged. The seat is free again.'
+          : 'No payment arrived in time. The seat is free again.',
+      )
     case 'rejected': {
       const why = whyNoSeat[status.reason ?? 'class_full']
       if (status.refund.state !== 'underway') return refundState(status.refund, why)
@@ -155,40 +151,36 @@ export function cardStateOf(card: DashboardCard, now: number): CardState {
       }
     }
     case 'returning':
-      if (status.byBank) {
-        return {
-          kind: 'refund',
-          badge: 'Refunded',
-          tone: 'done',
-          sentence: `Your bank returned ${amountOf(status.refund.money)} to you.`,
-        }
+      if (!status.byBank) return refundState(status.refund)
+      return {
+        kind: 'refund',
+        badge: 'Refunded',
+        tone: 'done',
+        sentence: `Your bank returned ${amountOf(status.refund.money)} to you.`,
       }
-      return refundState(status.refund)
     case 'cancelled':
       return status.refund ? refundState(status.refund) : { kind: 'canceled', badge: 'Canceled', tone: 'note' }
     case 'registered':
-      return registeredState(card, now, status.disputed)
+      return seatedState(card, now, status.disputed)
   }
 }
 
-function registeredState(card: DashboardCard, now: number, disputed: boolean): CardState {
-  const { startsAt, durationMinutes } = card
-  const start = Date.parse(startsAt)
-  const end = start + durationMinutes * 60_000
-  if (now >= end + worksAfterMs) {
-    return {
-      kind: 'finished',
-      badge: 'Finished',
-      tone: 'done',
-      sentence: `Ended ${dateOf(schoolDate(new Date(end).toISOString()))}.`,
-    }
+function seatedState(card: DashboardCard, now: number, disputed: boolean): CardState {
+  const meetings = meetingsOf(card)
+  const meeting = nextMeeting(meetings, now)
+  if (!meeting) {
+    const last = schoolDate(meetings.at(-1)?.startsAt ?? card.startsAt)
+    const count = meetings.length > 1 ? `${meetings.length} of ${meetings.length} meetings. ` : ''
+    return { kind: 'finished', badge: 'Finished', tone: 'done', sentence: `${count}Ended ${dateOf(last)}.` }
   }
+  const { opens } = meetingTimes(meeting)
   if (disputed) {
     return {
       kind: 'disputed',
       badge: 'Payment disputed',
       tone: 'note',
       sentence: 'Nothing can be signed or shipped until your bank decides. We’re keeping your seat until then.',
+      meeting,
     }
   }
   if (card.waiver === null) {
@@ -197,48 +189,53 @@ function registeredState(card: DashboardCard, now: number, disputed: boolean): C
       badge: 'Waiver missing',
       tone: 'note',
       sentence:
-        now >= start - opensBeforeMs
+        now >= opens
           ? 'The class is starting. Sign the waiver and the link appears here.'
           : 'Sign it and we send the kit and show the class link. It takes two minutes.',
+      meeting,
     }
   }
-  if (now >= start) {
-    const minutes = Math.floor((now - start) / 60_000)
-    return {
-      kind: 'live',
-      badge: 'Live now',
-      tone: 'done',
-      sentence: minutes < 1 ? 'It starts now. Come right in.' : `Started ${minutesText(minutes)} ago. Come right in.`,
-    }
-  }
-  if (now >= start - opensBeforeMs) {
-    return {
-      kind: 'soon',
-      badge: 'Starts soon',
-      tone: 'note',
-      sentence: `Starts in ${minutesText(Math.max(1, Math.ceil((start - now) / 60_000)))}.`,
-    }
-  }
-  const nearness = nearnessOf(startsAt, now)
-  if (nearness === 'Today') {
-    return {
-      kind: 'today',
-      badge: 'Today',
-      tone: 'note',
-      sentence: `Today at ${timeOf(momentOf(startsAt))}. The link opens at ${clockTimeOf(start - opensBeforeMs)}.`,
-    }
-  }
-  return { kind: 'ready', badge: 'Ready', tone: 'done', sentence: nearness }
+  return { ...timeState(meeting, now), meeting }
 }
+
+/** The state of a class that all is in order for, by the time until it. */
+export function timeState(meeting: Meeting, now: number): CardState {
+  const { opens, start } = meetingTimes(meeting)
+  if (now >= start) {
+    const minutes = Math.floor((now - start) / minuteMs)
+    const begun = minutes === 0 ? 'It starts now' : `Started ${minutesText(minutes)} ago`
+    return { kind: 'live', badge: 'Live now', tone: 'done', sentence: `${begun}. Come right in.` }
+  }
+  if (now >= opens) {
+    return { kind: 'soon', badge: 'Starts soon', tone: 'note', sentence: `Starts in ${countdown(start - now)}.` }
+  }
+  const nearness = nearnessOf(meeting.startsAt, now)
+  if (nearness !== 'Today') return { kind: 'ready', badge: 'Ready', tone: 'done', sentence: nearness }
+  return {
+    kind: 'today',
+    badge: 'Today',
+    tone: 'note',
+    sentence: `Today at ${timeOf(momentOf(meeting.startsAt))}. The link opens at ${clockTimeOf(opens)}.`,
+  }
+}
+
+const minuteMs = 60_000
+/** From then on a countdown shows its seconds. */
+export const secondsFromMs = 10 * minuteMs
 
 const minutesText = (minutes: number) => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
 
-/** Whether the family sits in the class: what is refused, refunded or ended has no next meeting. */
-export function isSeated({ kind }: CardState): boolean {
-  return ['waiver missing', 'disputed', 'ready', 'today', 'soon', 'live'].includes(kind)
+/** `24 minutes`; in the last ten minutes `9:41`. */
+export function countdown(ms: number): string {
+  if (ms >= secondsFromMs) return minutesText(Math.ceil(ms / minuteMs))
+  const seconds = Math.ceil(ms / 1_000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** Cents of a seat's payment that went back, are on their way, or failed to, while the seat is kept. */
+/** Whether the family sits in the class: what is refused, refunded or ended has no next meeting. */
+export const isSeated = ({ meeting }: CardState) => meeting !== undefined
+
+/** What went back of a seat's payment, is on its way, or failed to, while the seat is kept. */
 export function partBackOf({ checkout }: DashboardCard): string | undefined {
   if (!checkout) return undefined
   const { ofPayment, owed } = splitRefunds(checkout)
