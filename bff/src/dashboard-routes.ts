@@ -7,18 +7,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
+import { LiveStreams, type StreamCounts } from './live-streams.ts'
 import type { Services } from './upstream.ts'
-import { dashboardPastView, dashboardView } from './views/dashboard.ts'
+import { dashboardPastView, dashboardStream, dashboardView, streamOfAccount } from './views/dashboard.ts'
 
 const byId = z.object({ id: uuid() })
 
 /** The home of the signed-in account. All answers are private: `no-store`, as all of the API. */
 export function dashboardRoutes(
   http: Http,
-  { clock, config: { SITE_URL: siteUrl } }: Context<Config>,
+  context: Context<Config>,
   services: Services,
   { sessions }: Pick<Accounts, 'sessions'>,
+  streamCounts: StreamCounts,
 ): void {
+  const {
+    clock,
+    config: { SITE_URL: siteUrl },
+  } = context
+  const stream = dashboardStream(services, { siteUrl, now: () => clock.now() })
+  const streams = new LiveStreams(http, context, streamCounts, stream)
+
   /** The account, as identity knows it now: a sign-in that has ended elsewhere shows nothing. */
   async function accountOf(request: FastifyRequest, reply: FastifyReply) {
     const signInSession = await sessions.require(request, reply)
@@ -47,6 +56,13 @@ export function dashboardRoutes(
       return { now: now.toString({ fractionalSecondDigits: 3 }), account, ...parts }
     },
   )
+
+  http.get('/api/dashboard/events', { onRequest: sessions.required }, async (request, reply) => {
+    const account = await confirmedAccountOf(request, reply)
+    const signInSession = await sessions.require(request, reply)
+    const isAllowed = () => sessions.isStill(signInSession, request)
+    return streams.stream(request, reply, streamOfAccount(account), isAllowed)
+  })
 
   http.get(
     '/api/dashboard/past',

@@ -3,6 +3,7 @@ import {
   registerResponseSchema,
   registerBodySchema,
   registrationViewSchema,
+  type RegistrationView,
   resumeCheckoutBodySchema,
   waiverResponseSchema,
   waiverBodySchema,
@@ -26,10 +27,10 @@ import type { Config } from './config.ts'
 import type { Proofs } from './proofs.ts'
 import { receiptFile, Receipts } from './receipts.ts'
 import { referenceParams, type References } from './references.ts'
-import { RegistrationStreams } from './registration-stream.ts'
+import { LiveStreams, type StreamCounts } from './live-streams.ts'
 import { startCheckout } from './start-checkout.ts'
 import type { Services } from './upstream.ts'
-import { refreshRegistration } from './views/registration.ts'
+import { refreshRegistration, registrationStream } from './views/registration.ts'
 
 export function registrationRoutes(
   http: Http,
@@ -37,13 +38,12 @@ export function registrationRoutes(
   services: Services,
   { sessions, proofs }: Pick<Accounts, 'sessions'> & { proofs: Proofs },
   references: References,
+  streamCounts: StreamCounts,
 ): void {
   const { SITE_URL } = context.config
   const { enrollment, notifications } = services
   const receipts = new Receipts(http, context.config)
-  const streams = new RegistrationStreams(http, context, (id) =>
-    refreshRegistration(services, id, { siteUrl: SITE_URL }),
-  )
+  const streams = new LiveStreams<RegistrationView>(http, context, streamCounts, registrationStream(services, SITE_URL))
 
   http.post(
     '/api/registrations',

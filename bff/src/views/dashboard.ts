@@ -10,8 +10,10 @@ import {
   type FamilyPurchases,
 } from '@robokids/contracts/dashboard'
 import { isEnded, toDisplayStatus } from '@robokids/contracts/display-status'
+import { familyEvents } from '@robokids/contracts/events'
 import type { Order } from '@robokids/contracts/shop'
 import { DomainError } from '@robokids/runtime/errors'
+import type { LiveView } from '../live-streams.ts'
 import type { Services } from '../upstream.ts'
 import { presentRegistration } from './registration.ts'
 
@@ -21,10 +23,13 @@ export interface FamilyAccount {
   email: string
 }
 
+/** What an account's home shows. */
+type DashboardParts = Omit<Dashboard, 'now' | 'account'>
+
 interface ViewOptions {
   siteUrl: string
   now: Temporal.Instant
-  signal: AbortSignal
+  signal?: AbortSignal
 }
 
 /** How long a hold that ended unpaid is shown, for a parent who comes back for it. */
@@ -43,7 +48,7 @@ async function orUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 /** Asks each service once, side by side. */
-async function readFamily({ enrollment, billing }: Services, account: FamilyAccount, signal: AbortSignal) {
+async function readFamily({ enrollment, billing }: Services, account: FamilyAccount, signal: AbortSignal | undefined) {
   const [classes, purchases] = await Promise.all([
     orUndefined(enrollment.call('GET', `/accounts/${account.userId}/classes`, { answer: familyClassesSchema, signal })),
     orUndefined(billing.call('POST', '/purchases/find', { body: account, answer: familyPurchasesSchema, signal })),
@@ -133,7 +138,7 @@ export async function dashboardView(
   services: Services,
   account: FamilyAccount,
   options: ViewOptions,
-): Promise<Pick<Dashboard, 'unavailable' | 'classes' | 'membership' | 'orders'>> {
+): Promise<DashboardParts> {
   const { classes, purchases } = await readFamily(services, account, options.signal)
   const cards = classes && cardsOf(classes, purchases, options)
   const orders =
@@ -155,6 +160,37 @@ export async function dashboardView(
     membership: purchases ? { membership: purchases.membership, others: purchases.others } : null,
     orders: orders ? { open: orders.open ?? [], past: orders.past?.length ?? 0 } : null,
   }
+}
+
+/** How often a stream asks, for what no event tells: meetings that pass, and orders. */
+const pollEveryMs = 15_000
+
+/** The stream of an account's home: its parts by name. Its id is the account with its verified address. */
+export function dashboardStream(
+  services: Services,
+  { siteUrl, now }: Pick<ViewOptions, 'siteUrl'> & { now: () => Temporal.Instant },
+): LiveView<DashboardParts> {
+  return {
+    fetch: (id) => dashboardView(services, accountOfStream(id), { siteUrl, now: now() }),
+    events: familyEvents,
+    concerns({ data }, id, view) {
+      const { ownerId, registrationId, orderId } = (data ?? {}) as Partial<Record<string, string | null>>
+      if (ownerId === accountOfStream(id).userId) return true
+      return (
+        (view?.classes?.cards.some((card) => card.registrationId === registrationId) ?? false) ||
+        (view?.orders?.open.some((order) => order.orderId === orderId) ?? false)
+      )
+    },
+    partsOf: (parts) => ({ ...parts }),
+    pollEveryMs,
+  }
+}
+
+export const streamOfAccount = ({ userId, email }: FamilyAccount): string => `${userId} ${email}`
+
+function accountOfStream(id: string): FamilyAccount {
+  const [userId = '', email = ''] = id.split(' ', 2)
+  return { userId, email }
 }
 
 /** What is over. */

@@ -1,7 +1,9 @@
 import { checkoutSchema, type Checkout } from '@robokids/contracts/billing'
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { registrationSchema, type Registration } from '@robokids/contracts/enrollment'
+import { registrationEvents } from '@robokids/contracts/events'
 import { DomainError } from '@robokids/runtime/errors'
+import type { LiveView } from '../live-streams.ts'
 import { paymentLink } from '../payment-pages.ts'
 import { refreshCheckout } from '../refresh-checkout.ts'
 import type { Services } from '../upstream.ts'
@@ -83,4 +85,15 @@ export async function refreshRegistration(
   const isOutdated = registration.payment !== null && checkout !== null && checkout.payment === null
   const latest = isOutdated ? await refreshedCheckout(services, registrationId, options) : checkout
   return presentRegistration(registration, latest, options.siteUrl)
+}
+
+/** The stream of a registration: its view, as `state`. */
+export function registrationStream(services: Services, siteUrl: string): LiveView<RegistrationView> {
+  return {
+    fetch: (id) => refreshRegistration(services, id, { siteUrl }),
+    events: registrationEvents,
+    concerns: ({ data }, id) => ((data ?? {}) as { registrationId?: string | null }).registrationId === id,
+    partsOf: (state) => ({ state }),
+    pollEveryMs: 3_000,
+  }
 }
