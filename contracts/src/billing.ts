@@ -422,6 +422,9 @@ export const paymentCompleted = defineEvent(
     ...moneySchema.shape,
     receiptNumber: z.string(),
     paidAt: z.iso.datetime(),
+    /** The price of a seat and the number of paid ones: a sibling may have joined free. Absent from older events. */
+    unitAmount: z.int().optional(),
+    paidSeats: z.int().optional(),
   }),
 )
 /** A payment attempt failed. While `final` is false, the checkout is still open and the parent can try another card. */

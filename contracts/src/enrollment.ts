@@ -102,7 +102,11 @@ export const registrationCheckSchema = z.object({
 })
 export type RegistrationCheck = z.infer<typeof registrationCheckSchema>
 
-/** The registration data in events, checkouts and mails. It never changes, apart from `email` and `ownerId`, which follow the account. */
+/**
+ * The registration data in events, checkouts and mails. `email` and `ownerId` follow the account. Once it is paid, its family can
+ * cancel and move single children, and correct names, ages and the address: `children` are those that still have a seat, and the
+ * class is where they have it, or the first of them if they are in several.
+ */
 export const registrationFactsSchema = z.object({
   registrationId: z.uuid(),
   guardianName: z.string(),
@@ -133,8 +137,36 @@ export const registrationFactsSchema = z.object({
 })
 export type RegistrationFacts = z.infer<typeof registrationFactsSchema>
 
+/** A child of a paid registration, and where it has its seat: a place may have been moved, or cancelled, since the payment. */
+export const placeSchema = z.object({
+  placeId: z.uuid(),
+  childName: z.string(),
+  childAge: z.int(),
+  status: z.enum(['seated', 'cancelled']),
+  /** The class session of its seat; of a cancelled place, the last one. */
+  classSessionId: z.uuid(),
+  classType: classTypeSchema,
+  levelTitle: z.string(),
+  startDate: z.string(),
+  startTime: z.string(),
+  durationMinutes: z.int(),
+  timeZone: z.string(),
+  /** Cents that were paid for this child and not given back by a cancellation or a move. */
+  paidAmount: z.int(),
+  /** The number of moves that the family has made. */
+  moves: z.int(),
+  cancelledAt: z.iso.datetime().nullable(),
+  /** Of its class, as they are now. */
+  meetings: z.array(meetingSchema).optional(),
+  /** Null until the school names one. */
+  coachName: z.string().nullish(),
+})
+export type Place = z.infer<typeof placeSchema>
+
 /** `GET /registrations/:id`. */
 export const registrationSchema = registrationFactsSchema.extend({
+  /** By the order of the children at the payment; empty until it is paid. Absent from responses of the previous version. */
+  places: z.array(placeSchema).optional(),
   status: registrationStatusSchema,
   /** When the seats are released if unpaid; null once they are confirmed or released. */
   heldUntil: z.iso.datetime().nullable(),
@@ -173,8 +205,8 @@ export const registrationSchema = registrationFactsSchema.extend({
 })
 export type Registration = z.infer<typeof registrationSchema>
 
-/** The answer to `POST /registrations`. */
-export const heldRegistrationSchema = registrationSchema.extend({
+/** The answer to `POST /registrations`, which takes one statement and does not read the schedule. */
+export const heldRegistrationSchema = registrationSchema.omit({ meetings: true, coachName: true }).extend({
   /** Whether this request has made it; not so where it was there already. Absent from answers of the version before. */
   isNew: z.boolean().optional(),
 })

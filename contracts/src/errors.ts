@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { agreementSchema } from './agreement.ts'
+import { changeQuoteSchema } from './changes.ts'
 import { challengeSchema } from './proof.ts'
 
 /**
@@ -85,6 +86,8 @@ export const errorStatus = {
   price_changed: 409,
   other_account: 409,
   already_paid: 409,
+  already_cancelled: 409,
+  change_not_allowed: 409,
   payment_declined: 402,
   payment_confirmation_required: 402,
   already_registered: 409,
@@ -134,6 +137,8 @@ export type Issue = z.infer<typeof issueSchema>
 export const errorDetailsSchema = z.object({
   /** With `terms_changed`, `quote_outdated` and `price_changed`: the current offer. */
   agreement: agreementSchema.optional(),
+  /** With `quote_outdated` of a cancellation or a move: what it would do now. */
+  quote: changeQuoteSchema.optional(),
   /** With `payment_confirmation_required`: the payment provider's page for confirming the payment. */
   url: z.url().optional(),
   /** With `already_paid` and `already_registered`: the existing registration, order or membership, if the caller may know it. */

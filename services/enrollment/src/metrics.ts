@@ -3,7 +3,7 @@ import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, gt, isNull } from 'drizzle-orm'
 import { Counter, Gauge } from 'prom-client'
 import type { Config } from './config.ts'
-import { classSessions, registrations, waivers } from './schema.ts'
+import { changes, classSessions, registrations, waivers } from './schema.ts'
 
 const counters = {
   member_seats_total: {
@@ -56,6 +56,7 @@ export function registerMetrics(context: Context<Config>): void {
     },
   })
   countRows(context, { name: 'registrations', label: 'status', table: registrations, column: registrations.status })
+  countRows(context, { name: 'changes', label: 'status', table: changes, column: changes.status })
 }
 
 export function count({ metrics }: Context<Config>, name: CounterName, labels: { outcome: string }): void {

@@ -14,7 +14,7 @@ import {
   seatsForRenewal,
   seatsLeft,
   settlePayment,
-  settleRefund,
+  endsRegistration,
   type FamilyRegistration,
   type KnownPayment,
   type RegistrationState,
@@ -107,10 +107,10 @@ class World {
 
   refund(one: RegistrationState, paymentId: string): void {
     const known = this.payment(paymentId)
-    const change = settleRefund(one, paymentId, known)
+    const isOver = endsRegistration(one, paymentId, known)
     known.refunded = true
-    if (!change) return
-    this.move(change)
+    if (!isOver) return
+    this.move({ held: 0, sold: -one.seats })
     one.status = 'cancelled'
   }
 
@@ -417,13 +417,13 @@ describe('a full refund', () => {
     'changes nothing for a registration that is %s',
     (status) => {
       expect(
-        settleRefund(registration({ status, paymentId: 'a' }), 'a', { completed: true, refunded: false }),
-      ).toBeUndefined()
+        endsRegistration(registration({ status, paymentId: 'a' }), 'a', { completed: true, refunded: false }),
+      ).toBe(false)
     },
   )
 
   it('of another payment changes nothing', () => {
-    expect(settleRefund(registration({ status: 'confirmed', paymentId: 'a' }), 'b', noPayment)).toBeUndefined()
+    expect(endsRegistration(registration({ status: 'confirmed', paymentId: 'a' }), 'b', noPayment)).toBe(false)
   })
 })
 

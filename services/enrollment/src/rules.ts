@@ -453,15 +453,13 @@ export function settlePayment(
   }
 }
 
-/** The seats released by the full refund of a payment; undefined if it changes nothing. */
-export function settleRefund(
-  registration: RegistrationState,
+/** Whether the full refund of a payment ends a registration. */
+export function endsRegistration(
+  registration: Pick<RegistrationState, 'status' | 'paymentId'>,
   paymentId: string,
   payment: KnownPayment,
-): SeatChange | undefined {
-  if (payment.refunded || registration.paymentId !== paymentId) return undefined
-  if (registration.status !== 'confirmed' && registration.status !== 'waiver_signed') return undefined
-  return { held: 0, sold: -registration.seats }
+): boolean {
+  return !payment.refunded && registration.paymentId === paymentId && isPaidStatus(registration.status)
 }
 
 /** The refunds and disputes of a payment. */

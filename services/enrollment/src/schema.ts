@@ -1,4 +1,5 @@
 import type { ReminderKind } from '@robokids/contracts/meetings'
+import { changeKinds, changeStatuses, type ChangeTerms } from '@robokids/contracts/changes'
 import type { Child, ClassType, RegistrationFacts, RegistrationStatus } from '@robokids/contracts/enrollment'
 import { levelClassTypes, levelIds } from '@robokids/contracts/enrollment'
 import { instant } from '@robokids/runtime/db'
@@ -18,6 +19,8 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import type { RefundShare } from './changes/rules.ts'
+import { placeStatuses } from './places/rules.ts'
 import { memberSeatOutcomes, type RejectionReason, type ClassSessionStatus } from './rules.ts'
 
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({
@@ -228,6 +231,87 @@ export const registrations = pgTable(
   ],
 )
 
+/** The children of a paid registration, a row each: who has a seat in which class session, and what was paid for it. */
+export const places = pgTable(
+  'places',
+  {
+    /** Derived from the registration and the position: `placeIdOf`. */
+    id: uuid().primaryKey(),
+    registrationId: uuid('registration_id')
+      .notNull()
+      .references(() => registrations.id),
+    /** Of the child in the registration as it was paid, from 0. */
+    position: integer().notNull(),
+    childName: text('child_name').notNull(),
+    childAge: integer('child_age').notNull(),
+    /** Where the child has its seat now, or had it last. */
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    status: text({ enum: placeStatuses }).notNull().default('seated'),
+    /** Cents that were paid for this child and that no change has given back. */
+    paidAmount: integer('paid_amount').notNull(),
+    /** The price of the seat before any promotion, in cents; null if it is not known, for several children of an older payment. */
+    listAmount: integer('list_amount'),
+    /** The number of moves that the family has made. */
+    moves: integer().notNull().default(0),
+    cancelledAt: instant('cancelled_at'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [
+    unique('places_position').on(table.registrationId, table.position),
+    index('places_seated')
+      .on(table.classSessionId)
+      .where(sql`status = 'seated'`),
+    check('places_amounts', sql`${table.paidAmount} >= 0 and ${table.moves} >= 0`),
+  ],
+)
+
+/** What a family may change by itself, and what it gets back. The policy in force is the latest one that has begun. */
+export const changePolicies = pgTable('change_policies', {
+  validFrom: instant('valid_from').primaryKey(),
+  /** The share of the price that a cancellation gives back: of these, the one with the most days that still fit before the start. */
+  refunds: jsonb().$type<RefundShare[]>().notNull(),
+  /** The number of moves of each child; 0 if families cannot move. */
+  freeMoves: integer('free_moves').notNull(),
+  /** Until how many days before the start a child can be moved. */
+  moveDays: integer('move_days').notNull(),
+})
+
+/** The cancellations and moves that families have confirmed. */
+export const changes = pgTable(
+  'changes',
+  {
+    /** Created by the client: the idempotency key. A move with a difference is paid under this id. */
+    id: uuid().primaryKey(),
+    registrationId: uuid('registration_id')
+      .notNull()
+      .references(() => registrations.id),
+    /** The account that confirmed it. */
+    ownerId: uuid('owner_id').notNull(),
+    kind: text({ enum: changeKinds }).notNull(),
+    status: text({ enum: changeStatuses }).notNull(),
+    /** What was confirmed, and the hex SHA-256 by which it was confirmed. */
+    quote: jsonb().$type<ChangeTerms>().notNull(),
+    quoteId: text('quote_id').notNull(),
+    /** Where a move leads; null for a cancellation. */
+    toClassSessionId: uuid('to_class_session_id').references(() => classSessions.id),
+    seats: integer().notNull(),
+    /** Until when the new seats are held for a move that is being paid; null once it is over. */
+    heldUntil: instant('held_until'),
+    paymentId: uuid('payment_id'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [
+    index('changes_registration').on(table.registrationId),
+    index('changes_held')
+      .on(table.heldUntil)
+      .where(sql`status = 'held'`),
+  ],
+)
+
 /** One row per payment, whichever of its two events came first: each is applied once. */
 export const payments = pgTable(
   'payments',
@@ -258,6 +342,8 @@ export const refunds = pgTable(
     refunded: boolean().notNull().default(false),
     /** Whether it was declined, or returned by the bank: we have the money again. */
     failed: boolean().notNull().default(false),
+    /** The cancellation or move for which it is made; null for any other refund. */
+    changeId: uuid('change_id'),
   },
   (table) => [index('refunds_payment').on(table.paymentId), index('refunds_registration').on(table.registrationId)],
 )
@@ -326,6 +412,8 @@ export const waivers = pgTable(
     replacedBy: uuid('replaced_by'),
     /** The data that a member gave with the signature; null for a registration. */
     member: jsonb().$type<Pick<RegistrationFacts, 'email' | 'children' | 'address'>>(),
+    /** What a registration was when it was signed, since it can change afterwards; null for a membership, and in older rows. */
+    signed: jsonb().$type<RegistrationFacts>(),
     /** Hex SHA-256 of the PDF that was shown. */
     documentSha256: text('document_sha256').notNull(),
     guardianName: text('guardian_name').notNull(),

@@ -2,8 +2,9 @@ import { levelClassTypes } from '@robokids/contracts/enrollment'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import type { Clock } from '@robokids/runtime/clock'
 import type { Database } from '@robokids/runtime/db'
+import { firstPolicy } from './changes/rules.ts'
 import { openSeason, sessionRows } from './classes/open-season.ts'
-import { classSessions, levels } from './schema.ts'
+import { changePolicies, classSessions, levels } from './schema.ts'
 import { keepWaiverDocuments } from './waivers/waiver-document.ts'
 
 const levelRows: (typeof levels.$inferInsert)[] = levelClassTypes.map((classType, index) => {
@@ -19,6 +20,7 @@ export async function seed(db: Database, clock: Clock): Promise<void> {
     await tx.insert(levels).values(levelRows).onConflictDoNothing()
     await tx.insert(classSessions).values(sessionRows('fall-2025', fall2025)).onConflictDoNothing()
     await keepWaiverDocuments(tx)
+    await tx.insert(changePolicies).values(firstPolicy).onConflictDoNothing()
     await openSeason(tx, clock)
   })
 }

@@ -186,9 +186,13 @@ export class EnrollmentFixture {
   }
 
   /** @returns the event, for redelivery. */
-  async pay(registrationId: string, paymentId: string = randomUUIDv7()) {
+  async pay(
+    registrationId: string,
+    paymentId: string = randomUUIDv7(),
+    price: { amount: number; unitAmount?: number; paidSeats?: number } = { amount: 40_000 },
+  ) {
     const paidAt = isoTime(Temporal.Now.instant())
-    const payment = { paymentId, amount: 40_000, currency: 'usd' as const, receiptNumber: 'RK-000042', paidAt }
+    const payment = { paymentId, currency: 'usd' as const, receiptNumber: 'RK-000042', paidAt, ...price }
     return this.deliver(paymentCompleted, registrationId, { attemptId: randomUUIDv7(), registrationId, ...payment })
   }
 

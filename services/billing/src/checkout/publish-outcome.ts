@@ -46,13 +46,16 @@ export async function publishPaymentFailed(
 
 export async function publishPaymentCompleted(
   tx: Transaction,
-  { id: attemptId, purchase, amount, currency }: Attempt,
+  { id: attemptId, purchase, amount, currency, parameters }: Attempt,
   payment: { paymentId: string; receiptNumber: string; paidAt: Temporal.Instant },
 ): Promise<void> {
   const paymentData = { attemptId, amount, currency, ...payment, paidAt: payment.paidAt.toString() }
   if (!isOrder(purchase)) {
     const { registrationId } = purchase
-    await publish(tx, paymentCompleted, registrationId, { registrationId, ...paymentData })
+    // A class is one line item.
+    const [seats] = parameters.line_items
+    const price = seats && { unitAmount: seats.price_data.unit_amount, paidSeats: seats.quantity }
+    await publish(tx, paymentCompleted, registrationId, { registrationId, ...paymentData, ...price })
     return
   }
   const { orderId, lines } = purchase

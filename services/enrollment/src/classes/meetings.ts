@@ -31,6 +31,18 @@ export async function readMeetings(
   return Map.groupBy(rows, ({ classSessionId }) => classSessionId)
 }
 
+/** The meetings and the coach of sessions, as registrations show them. */
+export async function readSchedules(db: Database | Transaction, classSessionIds: string[]) {
+  const rows = await db
+    .select({ id: classSessions.id, coachName: classSessions.coachName })
+    .from(classSessions)
+    .where(inArray(classSessions.id, classSessionIds))
+  const found = await readMeetings(db, classSessionIds)
+  return new Map(
+    rows.map(({ id, coachName }) => [id, { meetings: (found.get(id) ?? []).map(presentMeeting), coachName }]),
+  )
+}
+
 /** The schedule of a session, for an event. */
 export async function readSchedule(
   db: Database | Transaction,

@@ -8,12 +8,13 @@ import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import { readSchedule } from '../classes/meetings.ts'
+import { firstPlaces } from '../places/read-places.ts'
 import { releaseSeats } from '../registrations/end-hold.ts'
 import { lockWithFamily, toFamilyRegistration } from '../registrations/lock-family.ts'
 import { moveSeats } from '../registrations/lock-registration.ts'
 import { factsOf } from '../registrations/read-registrations.ts'
 import { settlePayment } from '../rules.ts'
-import { payments, registrations } from '../schema.ts'
+import { payments, places, registrations } from '../schema.ts'
 
 /**
  * Confirms the registration of a payment if it still has its seats or can get them again; otherwise rejects it. Ends unpaid
@@ -63,6 +64,15 @@ export async function settle(
       updatedAt: now,
     })
     .where(eq(registrations.id, registrationId))
+
+  if (outcome.kind === 'confirm') {
+    const { unitAmount, paidSeats } = event.data
+    const quoted = unitAmount !== undefined && paidSeats !== undefined ? { unitAmount, paidSeats } : undefined
+    await tx
+      .insert(places)
+      .values(firstPlaces(registration, { amount, quoted }, now))
+      .onConflictDoNothing()
+  }
 
   const facts = factsOf(registration)
   const payment = { paymentId, receiptNumber, amount, currency }

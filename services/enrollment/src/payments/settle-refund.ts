@@ -5,12 +5,13 @@ import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { lockRegistration, moveSeats } from '../registrations/lock-registration.ts'
+import { seatsToFree } from '../places/rules.ts'
+import { lockWithPlaces, moveAllSeats } from '../registrations/lock-registration.ts'
 import { factsOf } from '../registrations/read-registrations.ts'
-import { disputeStatus, settleRefund } from '../rules.ts'
-import { disputes, payments, refunds, registrations } from '../schema.ts'
+import { disputeStatus, endsRegistration } from '../rules.ts'
+import { disputes, payments, places, refunds, registrations } from '../schema.ts'
 
 /**
  * Records the progress of a refund. A failed refund stays failed, whatever events arrive late.
@@ -59,27 +60,32 @@ export async function settleFullRefund(
   const { registrationId, paymentId, refundedTotal, paidAmount, whole = refundedTotal >= paidAmount } = event.data
   await recordRefund(tx, event.data, { refunded: true })
   if (!whole) return
-  const locked = await lockRegistration(tx, registrationId)
+  const locked = await lockWithPlaces(tx, registrationId)
   if (!locked)
     throw new DomainError(
       'registration_not_found',
       `The refund of ${paymentId} is for ${registrationId}, which was not found.`,
     )
-  const { registration, classSession } = locked
+  const { registration, places: children } = locked
   const [known = { completed: false, refunded: false }] = await tx
     .select()
     .from(payments)
     .where(eq(payments.paymentId, paymentId))
-  const seats = settleRefund(registration, paymentId, known)
+  const isOver = endsRegistration(registration, paymentId, known)
   await tx
     .insert(payments)
     .values({ paymentId, registrationId, refunded: true })
     .onConflictDoUpdate({ target: payments.paymentId, set: { refunded: true } })
-  if (!seats) return
-  await moveSeats(tx, classSession.id, seats)
+  if (!isOver) return
+  const now = context.clock.now()
+  await moveAllSeats(tx, seatsToFree(children))
+  await tx
+    .update(places)
+    .set({ status: 'cancelled', cancelledAt: now, updatedAt: now })
+    .where(and(eq(places.registrationId, registrationId), eq(places.status, 'seated')))
   await tx
     .update(registrations)
-    .set({ status: 'cancelled', updatedAt: context.clock.now() })
+    .set({ status: 'cancelled', updatedAt: now })
     .where(eq(registrations.id, registrationId))
   await publish(tx, registrationCancelled, registrationId, { ...factsOf(registration), reason: 'refunded' })
 }

@@ -3,9 +3,9 @@ import type { HoldSeats, RegistrationCheck, RegistrationFacts } from '@robokids/
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { and, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { lockFamilies } from './lock-registration.ts'
+import { classSessionOf, lockFamilies } from './lock-registration.ts'
 import { familyOf, findActive, splitByVisibility } from './lock-family.ts'
 import type { RegistrationRow } from './read-registrations.ts'
 import {
@@ -57,10 +57,6 @@ export function childrenOf({ childName, childAge, siblings }: Content): Registra
 
 export function addressOf({ addressLine1, addressLine2, city, state, zipCode }: Content): RegistrationFacts['address'] {
   return { addressLine1, addressLine2, city, state, zipCode }
-}
-
-export function classSessionOf({ classType, startDate }: Pick<Content, 'classType' | 'startDate'>) {
-  return and(eq(classSessions.classType, classType), eq(classSessions.date, startDate))
 }
 
 export interface FamilyCheck {

@@ -20,9 +20,9 @@ import {
   idReused,
   checkAgainstFamily,
   partsOf,
-  classSessionOf,
   type Content,
 } from './check-registration.ts'
+import { classSessionOf } from './lock-registration.ts'
 import { lockStatement, hasActive } from './lock-family.ts'
 import { isoTime } from '../iso-time.ts'
 import { readRegistration } from './read-registrations.ts'
@@ -138,6 +138,7 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
       heldUntil,
       pageOpened: isOpened,
       rejectionReason: null,
+      places: [],
       payment: null,
       waiver: null,
       kit: null,

@@ -1,11 +1,20 @@
 import { emailKey } from '@robokids/contracts/fields'
 import type { Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, inArray, or, sql, type SQL } from 'drizzle-orm'
-import { lockFamilies, lockRegistrations, lockClassSessions, replacedBy, type Family } from './lock-registration.ts'
+import { readPlaces } from '../places/read-places.ts'
+import { childrenOfPlaces } from '../places/rules.ts'
+import {
+  classSessionOf,
+  lockFamilies,
+  lockRegistrations,
+  lockClassSessions,
+  replacedBy,
+  type Family,
+} from './lock-registration.ts'
 import { holderOf } from './owners.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
 import { isVisibleTo, hasSeats, type Requester, type FamilyRegistration } from '../rules.ts'
-import { registrations } from '../schema.ts'
+import { classSessions, registrations } from '../schema.ts'
 
 type FamilyKey = Pick<RegistrationRow, 'email' | 'ownerId'>
 
@@ -60,18 +69,44 @@ export async function findActive(
   { emails, owners }: Family,
   { classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>,
 ): Promise<RegistrationRow[]> {
-  return tx
+  const rows = await tx
     .select()
     .from(registrations)
     .where(
       and(
         or(inArray(registrations.emailKey, emails), inArray(registrations.ownerId, owners)),
-        eq(registrations.classType, classType),
-        eq(registrations.startDate, startDate),
+        isInClass({ classType, startDate }),
         inArray(registrations.status, ['held', 'confirmed', 'waiver_signed']),
       ),
     )
     .orderBy(asc(registrations.createdAt), asc(registrations.id))
+  return inClass(tx, rows, { classType, startDate })
+}
+
+/** The SQL condition for a registration of a class and date, also if only some of its children were moved there. */
+function isInClass({ classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>): SQL {
+  return sql`((registrations.class_type = ${classType} and registrations.start_date = ${startDate}) or exists (
+    select from places join class_sessions on class_sessions.id = places.class_session_id
+    where places.registration_id = registrations.id and places.status = 'seated'
+      and class_sessions.class_type = ${classType} and class_sessions.date = ${startDate}))`
+}
+
+/** Reduces registrations to the children that have their seats in this class and date, and leaves out those without any. */
+async function inClass(
+  tx: Transaction,
+  rows: RegistrationRow[],
+  theClass: Pick<RegistrationRow, 'classType' | 'startDate'>,
+): Promise<RegistrationRow[]> {
+  const paid = rows.filter(({ paymentId }) => paymentId !== null)
+  if (paid.length === 0) return rows
+  const found = await readPlaces(tx, paid)
+  const [classSession] = await tx.select({ id: classSessions.id }).from(classSessions).where(classSessionOf(theClass))
+  return rows.flatMap((row) => {
+    const places = found.get(row.id)
+    if (!places) return [row]
+    const children = childrenOfPlaces(places.filter(({ classSessionId }) => classSessionId === classSession?.id))
+    return children.length === 0 ? [] : [{ ...row, children, seats: children.length }]
+  })
 }
 
 /** The SQL condition for `findActive` finding any. */
@@ -83,7 +118,7 @@ export function hasActive(
     with ${familyTables(key)}
     select from registrations
     where (email_key = any(array(select email_key from emails)) or owner_id = any(array(select user_id from owners)))
-      and class_type = ${classType} and start_date = ${startDate} and status in ('held', 'confirmed', 'waiver_signed')
+      and ${isInClass({ classType, startDate })} and status in ('held', 'confirmed', 'waiver_signed')
   )`
 }
 
@@ -129,6 +164,7 @@ export async function lockWithFamily(tx: Transaction, id: string) {
   if (!found) return undefined
   const { family, replaces } = found
   const active = await findActive(tx, family, found)
+  const isActive = new Set(active.map((one) => one.id))
   const rows = await lockRegistrations(tx, [id, ...active.map((one) => one.id), ...(replaces ? [replaces] : [])])
   const registration = rows.find((row) => row.id === id)
   if (!registration) return undefined
@@ -143,6 +179,10 @@ export async function lockWithFamily(tx: Transaction, id: string) {
     registration: { ...registration, ownerId: registration.ownerId ?? (await holderOf(tx, registration.email)) },
     classSession,
     replaced,
-    others: rows.filter((row) => row.id !== id && row.classSessionId === classSession.id && hasSeats(row.status)),
+    others: await inClass(
+      tx,
+      rows.filter((row) => row.id !== id && isActive.has(row.id) && hasSeats(row.status)),
+      registration,
+    ),
   }
 }

@@ -1,8 +1,9 @@
 import type { Transaction } from '@robokids/runtime/db'
-import { asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { readPlaces } from '../places/read-places.ts'
 import type { RegistrationRow } from './read-registrations.ts'
 import type { SeatChange } from '../rules.ts'
-import { classSessions, registrations } from '../schema.ts'
+import { classSessions, places, registrations } from '../schema.ts'
 
 /** Locks a registration and its session. Every change of a registration locks these two, always in this order. */
 export async function lockRegistration(tx: Transaction, id: string) {
@@ -13,6 +14,20 @@ export async function lockRegistration(tx: Transaction, id: string) {
     .where(eq(registrations.id, id))
     .for('no key update')
   return locked
+}
+
+/**
+ * Locks a registration and all class sessions in which its children have their seats, with its places. If a process of the
+ * previous version has confirmed it, its places are written first.
+ * @param others more sessions to lock.
+ */
+export async function lockWithPlaces(tx: Transaction, id: string, others: string[] = []) {
+  const [registration] = await lockRegistrations(tx, [id])
+  if (!registration) return undefined
+  const found = (await readPlaces(tx, [registration])).get(id) ?? []
+  if (found.length > 0) await tx.insert(places).values(found).onConflictDoNothing()
+  const sessionIds = new Set([registration.classSessionId, ...found.map((one) => one.classSessionId), ...others])
+  return { registration, places: found, classSessions: await lockClassSessions(tx, [...sessionIds]) }
 }
 
 /** Locks a registration and the one that it replaces. */
@@ -72,6 +87,11 @@ export async function lockNames(tx: Transaction, names: string[]): Promise<void>
     ) as names`)
 }
 
+/** The SQL condition for the session of a class on a date. */
+export function classSessionOf({ classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>) {
+  return and(eq(classSessions.classType, classType), eq(classSessions.date, startDate))
+}
+
 /** Locks sessions, always in the same order. */
 export function lockClassSessions(tx: Transaction, ids: string[]) {
   return tx
@@ -80,6 +100,12 @@ export function lockClassSessions(tx: Transaction, ids: string[]) {
     .where(inArray(classSessions.id, ids))
     .orderBy(asc(classSessions.id))
     .for('no key update')
+}
+
+/** Moves seats of several sessions, which are locked, always in the same order. */
+export async function moveAllSeats(tx: Transaction, seats: Map<string, SeatChange>): Promise<void> {
+  for (const [classSessionId, change] of [...seats].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    await moveSeats(tx, classSessionId, change)
 }
 
 export async function moveSeats(tx: Transaction, classSessionId: string, change: SeatChange): Promise<void> {

@@ -1,4 +1,5 @@
 import type {
+  Place,
   Registration,
   RegistrationFacts,
   RegistrationPage,
@@ -9,15 +10,16 @@ import type { ClassLink } from '@robokids/contracts/meetings'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
-import { and, desc, eq, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql, type SQL } from 'drizzle-orm'
 import type { z } from 'zod'
 import { readLink } from '../classes/read-link.ts'
 import type { Config } from '../config.ts'
-import { presentMeeting, readMeetings } from '../classes/meetings.ts'
+import { readSchedules } from '../classes/meetings.ts'
 import { isoTime } from '../iso-time.ts'
+import { readPlaces, type PlaceRow } from '../places/read-places.ts'
 import { readPaymentStates, type PaymentStates } from './payment-states.ts'
 import { paymentProblem } from '../rules.ts'
-import { classSessions, kitShipments, registrations, waivers } from '../schema.ts'
+import { classSessions, kitShipments, levels, registrations, waivers } from '../schema.ts'
 
 export type RegistrationRow = typeof registrations.$inferSelect
 
@@ -55,6 +57,45 @@ function paymentOf(row: RegistrationRow, states: PaymentStates): Registration['p
   return { paymentId, receiptNumber, amount: paidAmount, currency: paidCurrency, paidAt: isoTime(paidAt), state }
 }
 
+/** The places of those registrations that were paid, with the class in which each is. */
+async function presentPlaces(db: Database | Transaction, rows: RegistrationRow[]): Promise<Map<string, Place[]>> {
+  const paid = rows.filter(({ paymentId }) => paymentId !== null)
+  const found = await readPlaces(db, paid)
+  const known = new Map(paid.map((row) => [row.classSessionId, classOf(row)]))
+  const ids = [...found.values()].flat().map(({ classSessionId }) => classSessionId)
+  const others = [...new Set(ids)].filter((id) => !known.has(id))
+  for (const { id, ...theClass } of others.length === 0 ? [] : await readClasses(db, others)) known.set(id, theClass)
+  const present = ({ id, classSessionId, cancelledAt, ...place }: PlaceRow): Place[] => {
+    const theClass = known.get(classSessionId)
+    if (!theClass) return []
+    const { childName, childAge, status, paidAmount, moves } = place
+    const child = { childName, childAge, status, paidAmount, moves, cancelledAt: cancelledAt && isoTime(cancelledAt) }
+    return [{ placeId: id, classSessionId, ...theClass, ...child }]
+  }
+  return new Map([...found].map(([id, some]) => [id, some.flatMap(present)]))
+}
+
+function classOf({ classType, levelTitle, startDate, startTime, durationMinutes, timeZone }: RegistrationRow) {
+  return { classType, levelTitle, startDate, startTime, durationMinutes, timeZone }
+}
+
+/** The class of each of these sessions of a level, as registrations describe it. */
+async function readClasses(db: Database | Transaction, classSessionIds: string[]) {
+  return db
+    .select({
+      id: classSessions.id,
+      classType: classSessions.classType,
+      levelTitle: levels.title,
+      startDate: classSessions.date,
+      startTime: classSessions.startTime,
+      durationMinutes: classSessions.durationMinutes,
+      timeZone: classSessions.timeZone,
+    })
+    .from(classSessions)
+    .innerJoin(levels, eq(levels.classType, sql`${classSessions.classType}`))
+    .where(inArray(classSessions.id, classSessionIds))
+}
+
 type Kit = typeof kitShipments.$inferSelect
 
 /** Hides a kit that was ready if it must not be shipped any more; its row is kept. */
@@ -80,10 +121,8 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
       row: registrations,
       waiver: { waiverId: waivers.id, signedAt: waivers.signedAt, documentSha256: waivers.documentSha256 },
       kit: kitShipments,
-      coachName: classSessions.coachName,
     })
     .from(registrations)
-    .innerJoin(classSessions, eq(classSessions.id, registrations.classSessionId))
     .leftJoin(waivers, eq(waivers.registrationId, registrations.id))
     .leftJoin(kitShipments, eq(kitShipments.registrationId, registrations.id))
     .where(where)
@@ -93,9 +132,15 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     db,
     rows.map(({ row }) => row),
   )
-  const meetings = await readMeetings(db, [...new Set(rows.map(({ row }) => row.classSessionId))])
-  return rows.map(({ row, waiver, kit, coachName }) => ({
+  const places = await presentPlaces(
+    db,
+    rows.map(({ row }) => row),
+  )
+  const sessionIds = [...rows.map(({ row }) => row), ...[...places.values()].flat()].map((one) => one.classSessionId)
+  const classes = await readSchedules(db, [...new Set(sessionIds)])
+  return rows.map(({ row, waiver, kit }) => ({
     ...factsOf(row),
+    places: (places.get(row.id) ?? []).map((place) => ({ ...place, ...classes.get(place.classSessionId) })),
     status: row.status,
     heldUntil: row.heldUntil && isoTime(row.heldUntil),
     pageOpened: row.openedAt !== null,
@@ -103,8 +148,7 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     payment: paymentOf(row, states),
     waiver: waiver && { ...waiver, signedAt: isoTime(waiver.signedAt) },
     kit: kitOf(row, kit, states),
-    meetings: (meetings.get(row.classSessionId) ?? []).map(presentMeeting),
-    coachName,
+    ...classes.get(row.classSessionId),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   }))
@@ -137,7 +181,9 @@ export async function readRegistrationLink(id: string, context: Context<Config>)
   const states = await readPaymentStates(context.db, [row])
   if (!isPaid || paymentProblem(states.get(id) ?? 'paid') !== undefined)
     throw new DomainError('registration_not_paid', 'There is no class link for a registration that is not paid.')
-  return readLink({ classSessionId: row.classSessionId, isSigned: row.status === 'waiver_signed' }, context)
+  const places = (await readPlaces(context.db, [row])).get(id) ?? []
+  const classSessionIds = places.filter(({ status }) => status === 'seated').map((place) => place.classSessionId)
+  return readLink({ classSessionIds, isSigned: row.status === 'waiver_signed' }, context)
 }
 
 function cursorOf({ createdAt, registrationId }: Registration): string {

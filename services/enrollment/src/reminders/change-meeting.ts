@@ -89,7 +89,10 @@ async function change(
     await publishAll(
       tx,
       registrationRescheduled,
-      families.map((row) => ({ subject: row.id, data: { ...factsOf(row), change: told, ...schedule } })),
+      families.map(({ row, children }) => ({
+        subject: row.id,
+        data: { ...factsOf(row), children, change: told, ...schedule },
+      })),
     )
     return { ...presentSession(updated), meetings: schedule.meetings }
   })

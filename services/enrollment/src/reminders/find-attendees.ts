@@ -1,25 +1,45 @@
+import type { Child } from '@robokids/contracts/enrollment'
 import type { Database, Transaction } from '@robokids/runtime/db'
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, or } from 'drizzle-orm'
+import { readPlaces } from '../places/read-places.ts'
+import { childrenOfPlaces } from '../places/rules.ts'
 import { ownershipOfSeat } from '../registrations/owners.ts'
 import { readPaymentStates } from '../registrations/payment-states.ts'
 import type { RegistrationRow } from '../registrations/read-registrations.ts'
 import { paymentProblem } from '../rules.ts'
-import { memberSeats, registrations, waivers } from '../schema.ts'
+import { memberSeats, places, registrations, waivers } from '../schema.ts'
 
-/** The registrations that attend a session: paid, and with no money on its way back. */
-export async function findAttendees(db: Database | Transaction, classSessionId: string): Promise<RegistrationRow[]> {
+/** A registration that attends a session, with its children who have their places there. */
+export interface Attendee {
+  row: RegistrationRow
+  children: Child[]
+}
+
+/** The registrations that attend a session: paid, with no money on its way back, and with a child's place in it. */
+export async function findAttendees(db: Database | Transaction, classSessionId: string): Promise<Attendee[]> {
+  const seatedThere = db
+    .select({ id: places.registrationId })
+    .from(places)
+    .where(and(eq(places.classSessionId, classSessionId), eq(places.status, 'seated')))
   const rows = await db
     .select()
     .from(registrations)
     .where(
       and(
-        eq(registrations.classSessionId, classSessionId),
         inArray(registrations.status, ['confirmed', 'waiver_signed']),
+        // One that a process of the previous version has confirmed has no places yet.
+        or(inArray(registrations.id, seatedThere), eq(registrations.classSessionId, classSessionId)),
       ),
     )
     .orderBy(asc(registrations.id))
   const states = await readPaymentStates(db, rows)
-  return rows.filter(({ id }) => paymentProblem(states.get(id) ?? 'paid') === undefined)
+  const found = await readPlaces(db, rows)
+  return rows.flatMap((row) => {
+    const there = (found.get(row.id) ?? []).filter((place) => place.classSessionId === classSessionId)
+    const children = childrenOfPlaces(there)
+    const isPaid = paymentProblem(states.get(row.id) ?? 'paid') === undefined
+    return isPaid && children.length > 0 ? [{ row, children }] : []
+  })
 }
 
 /** The memberships that attend a members' session, with the names on their valid waiver. */

@@ -71,8 +71,8 @@ async function publishReminder(
     coachName,
   }
   const link = joinUrl === null ? null : { joinUrl, passcode }
-  const registrations = await findAttendees(tx, classSessionId)
-  const families = registrations.map((row) => ({
+  const attendees = await findAttendees(tx, classSessionId)
+  const families = attendees.map(({ row, children }) => ({
     subject: row.id,
     data: {
       ...facts,
@@ -80,7 +80,7 @@ async function publishReminder(
       attendanceId: row.id,
       email: row.email,
       guardianName: row.guardianName,
-      childNames: row.children.map(({ childName }) => childName),
+      childNames: children.map(({ childName }) => childName),
       familyTimeZone: row.familyTimeZone,
       isSigned: row.status === 'waiver_signed',
       link: row.status === 'waiver_signed' ? link : null,

@@ -40,12 +40,13 @@ async function claim({ db, clock }: Context<Config>): Promise<Waiver | undefined
   })
 }
 
-/** What was signed. A registration never changes apart from its owner and email; a member's data comes with the signature. */
+/** What was signed: as it was then, except for the address and the owner, which follow the account. */
 async function factsSigned({ db }: Context<Config>, waiver: Waiver): Promise<SignedFacts> {
-  const { registrationId, membershipId, member, guardianName } = waiver
+  const { registrationId, membershipId, member, signed, guardianName } = waiver
   if (registrationId !== null) {
     const [registration] = await db.select().from(registrations).where(eq(registrations.id, registrationId))
-    if (registration) return factsOf(registration)
+    if (registration)
+      return signed ? { ...signed, email: registration.email, ownerId: registration.ownerId } : factsOf(registration)
   } else if (membershipId !== null && member !== null) {
     const [found] = await db
       .select({

@@ -25,7 +25,7 @@ export function newSignature(
 export async function recordSignature(
   tx: Transaction,
   signature: ReturnType<typeof newSignature>,
-  signed: Pick<Evidence, 'registrationId' | 'membershipId' | 'member'>,
+  signed: Pick<Evidence, 'registrationId' | 'membershipId' | 'member' | 'signed'>,
 ): Promise<boolean> {
   const written = await tx
     .insert(waivers)

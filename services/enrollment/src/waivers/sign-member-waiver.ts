@@ -92,7 +92,7 @@ export async function readMemberLink(
   const isOwner = found !== undefined && found.ownerId !== null && found.ownerId === requesterId
   if (!isOwner || found.outcome !== 'seated' || found.classSessionId === null)
     throw new DomainError('membership_not_found', 'There is no such membership.')
-  return readLink({ classSessionId: found.classSessionId, isSigned: found.waiver !== null }, context)
+  return readLink({ classSessionIds: [found.classSessionId], isSigned: found.waiver !== null }, context)
 }
 
 /** What a member gives with the signature: a child, and an address that may be incomplete. */

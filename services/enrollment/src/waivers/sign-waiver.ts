@@ -114,13 +114,14 @@ export async function signWaiver(
     if (locked?.registration.status !== 'confirmed') return false
     const states = await readPaymentStates(tx, [locked.registration])
     if (paymentProblem(states.get(registrationId) ?? 'paid') !== undefined) return false
-    if (!(await recordSignature(tx, signature, { registrationId }))) return false
+    const signed = factsOf(locked.registration)
+    if (!(await recordSignature(tx, signature, { registrationId, signed }))) return false
     await tx
       .update(registrations)
       .set({ status: 'waiver_signed', updatedAt: signedAt })
       .where(eq(registrations.id, registrationId))
     await tx.insert(kitShipments).values({ registrationId, readyAt: signedAt })
-    await publish(tx, kitReady, registrationId, factsOf(locked.registration))
+    await publish(tx, kitReady, registrationId, signed)
     return true
   })
   // Signed (or refunded) by another request in the meantime: checked again, for this registration.
