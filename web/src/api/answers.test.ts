@@ -40,6 +40,7 @@ import { agreementAnswer } from '../checkout/way-on.ts'
 import { classesView } from '../classes/classes-query.ts'
 import { messageTaken } from '../contact/answers.ts'
 import * as home from '../dashboard/answers.ts'
+import { dashboardPast } from '../dashboard/PastList.tsx'
 import { sampleCard, sampleDashboard } from '../dashboard/sample-dashboard.ts'
 import * as member from '../membership/answers.ts'
 import { membershipPlans } from '../membership/plans-query.ts'
@@ -108,7 +109,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
   {
     file: 'dashboard-past',
     schema: dashboardPastSchema,
-    answer: home.dashboardPast,
+    answer: dashboardPast,
     sample: { cards: [sampleCard()], orders: null },
   },
   {

@@ -2,16 +2,13 @@ import type { Dashboard as DashboardAnswer, DashboardPart } from '@robokids/cont
 import { schoolDate } from '@robokids/contracts/school-date'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { sessionQuery } from '../account/session.ts'
 import { SignInFirst } from '../account/SignInFirst.tsx'
 import { adoptSignedInAccount } from '../api/api.ts'
 import { useKeptFromBack } from '../browser/use-kept-from-back.ts'
 import { inOneLine } from '../checkout/Ticket.tsx'
 import { isLevel, levels } from '../classes/level-looks.ts'
-import { MessageLine, Row } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
-import { sendVerification, VerifyForm } from '../profile/VerifyForm.tsx'
 import { AsWritten, asWritten } from '../ui/AsWritten.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { focusHeading } from '../ui/focus-heading.ts'
@@ -32,6 +29,9 @@ import { PastClasses } from './PastClasses.tsx'
 import { tasksOf, ToDo } from './ToDo.tsx'
 import { deadlinesOf, isLinkOpen, nextOf, statedCards, statedSeats } from './upcoming.ts'
 import { useServerNow } from './use-server-now.ts'
+
+// Seldom seen, or only when it is opened.
+const Unconfirmed = lazy(async () => ({ default: (await import('./Unconfirmed.tsx')).Unconfirmed }))
 
 /** A parent's home: everything that the signed-in family has bought, and what is to do about it. */
 export function Dashboard() {
@@ -89,40 +89,17 @@ function Home({ userId }: { userId: string }) {
   useEffect(adoptSignedInAccount, [])
   const { data, dataUpdatedAt, isError, isFetching, refetch } = useQuery(dashboardQuery(userId))
   if (!data) return isError ? <Unreachable retry={() => void refetch()} pending={isFetching} /> : <Waiting />
-  if (!data.account.isConfirmed) return <Unconfirmed email={data.account.email} again={() => void refetch()} />
+  if (!data.account.isConfirmed) {
+    return (
+      <div className={`${styles.waiting} ${styles.narrow}`}>
+        <h1>Your classes</h1>
+        <Suspense fallback={<Skeleton height="12rem" />}>
+          <Unconfirmed email={data.account.email} again={() => void refetch()} />
+        </Suspense>
+      </div>
+    )
+  }
   return <Known dashboard={data} arrivedAt={dataUpdatedAt} asking={isFetching} again={() => void refetch()} />
-}
-
-function Unconfirmed({ email, again }: { email: string; again: () => void }) {
-  const [sent, setSent] = useState<string | null>(null)
-  const state = useSubmit('Something went wrong.')
-  return (
-    <div className={`${styles.waiting} ${styles.narrow}`}>
-      <h1>Your classes</h1>
-      <Section title="Confirm your email first">
-        <p>
-          <span>We show classes only to the owner of </span>
-          <AsWritten>{email}</AsWritten>
-          <span>. Enter the code from our email.</span>
-        </p>
-        <MessageLine message={state.message} />
-        {sent === null ? (
-          <Row>
-            <Button onClick={() => setSent('Enter the code from our email.')}>Enter the code</Button>
-            <Button
-              variant="secondary"
-              pending={state.pending}
-              onClick={() => state.submit(async () => setSent(await sendVerification('email')))}
-            >
-              Send a new code
-            </Button>
-          </Row>
-        ) : (
-          <VerifyForm attribute="email" sent={sent} onDone={again} onCancel={() => setSent(null)} />
-        )}
-      </Section>
-    </div>
-  )
 }
 
 const partTexts: Record<DashboardPart, string> = {

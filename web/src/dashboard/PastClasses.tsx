@@ -1,14 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { Button } from '../ui/Button.tsx'
+import { lazy, Suspense, useState } from 'react'
 import { Icon } from '../ui/Icon.tsx'
-import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
-import { cardStateOf } from './card-state.ts'
-import { ClassCard } from './ClassCard.tsx'
-import { dashboardPastQuery } from './dashboard-query.ts'
-import { OrderList } from './Orders.tsx'
 import styles from './PastClasses.module.css'
+
+const PastList = lazy(async () => ({ default: (await import('./PastList.tsx')).PastList }))
 
 interface PastProps {
   userId: string
@@ -33,35 +28,11 @@ export function PastClasses({ userId, classes, orders, now, open }: PastProps) {
         <span>{title}</span>
         <Icon name="down" />
       </summary>
-      {isOpen && <Past userId={userId} now={now} />}
+      {isOpen && (
+        <Suspense fallback={<Skeleton height="12rem" />}>
+          <PastList userId={userId} now={now} />
+        </Suspense>
+      )}
     </details>
-  )
-}
-
-function Past({ userId, now }: { userId: string; now: number }) {
-  const { data, isFetching, isError, refetch } = useQuery(dashboardPastQuery(userId))
-  const failed = isError || (data && (data.cards === null || data.orders === null))
-  return (
-    <div className={styles.list} aria-busy={!data && !isError}>
-      {!data && !isError && (
-        <>
-          <p className="visually-hidden" aria-live="polite">
-            Loading...
-          </p>
-          <Skeleton height="12rem" />
-        </>
-      )}
-      {data?.cards?.map((card) => (
-        <ClassCard key={card.registrationId} card={card} state={cardStateOf(card, now)} now={now} />
-      ))}
-      {data?.orders && data.orders.length > 0 && <OrderList orders={data.orders} />}
-      {failed && (
-        <Notice kind="error" title="We cannot show all of it right now." live>
-          <Button variant="secondary" onClick={() => void refetch()} pending={isFetching} pendingLabel="Loading...">
-            Try again
-          </Button>
-        </Notice>
-      )}
-    </div>
   )
 }

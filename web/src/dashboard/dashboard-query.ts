@@ -1,7 +1,7 @@
 import type { Dashboard } from '@robokids/contracts/dashboard'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/api.ts'
-import { dashboard, dashboardPast } from './answers.ts'
+import { dashboard } from './answers.ts'
 import { cardStateOf } from './card-state.ts'
 
 const askMs = 60_000
@@ -26,14 +26,5 @@ export function dashboardQuery(userId: string) {
     staleTime: 5_000,
     refetchOnWindowFocus: 'always',
     refetchInterval: ({ state: { data } }) => (data && movesMoney(data) ? askWhileMoneyMovesMs : askMs),
-  })
-}
-
-export function dashboardPastQuery(userId: string) {
-  return queryOptions({
-    queryKey: ['dashboard', userId, 'past'],
-    queryFn: ({ signal }) => api('/api/dashboard/past', { answer: dashboardPast, signal }),
-    gcTime: 0,
-    staleTime: 60_000,
   })
 }
