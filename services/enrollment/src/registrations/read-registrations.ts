@@ -96,12 +96,23 @@ async function readClasses(db: Database | Transaction, classSessionIds: string[]
     .where(inArray(classSessions.id, classSessionIds))
 }
 
-type Kit = Pick<typeof kitShipments.$inferSelect, 'status'>
+type Kit = typeof kitShipments.$inferSelect
 
 /** Hides a kit that was ready if it must not be shipped any more; its row is kept. */
 function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates): Registration['kit'] {
-  if (kit?.status !== 'ready') return kit
-  return row.status === 'waiver_signed' && paymentProblem(states.get(row.id) ?? 'paid') === undefined ? kit : null
+  if (!kit) return null
+  const { status, carrier, trackingNumber, shippedAt } = kit
+  if (status === 'shipped') {
+    return {
+      status,
+      ...(carrier === null ? {} : { carrier }),
+      ...(trackingNumber === null ? {} : { trackingNumber }),
+      ...(shippedAt === null ? {} : { shippedAt: isoTime(shippedAt) }),
+    }
+  }
+  return row.status === 'waiver_signed' && paymentProblem(states.get(row.id) ?? 'paid') === undefined
+    ? { status }
+    : null
 }
 
 async function select(db: Database | Transaction, where: SQL | undefined, limit: number): Promise<Registration[]> {
@@ -109,7 +120,7 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     .select({
       row: registrations,
       waiver: { waiverId: waivers.id, signedAt: waivers.signedAt, documentSha256: waivers.documentSha256 },
-      kit: { status: kitShipments.status },
+      kit: kitShipments,
     })
     .from(registrations)
     .leftJoin(waivers, eq(waivers.registrationId, registrations.id))
@@ -152,6 +163,11 @@ export async function readRegistration(db: Database | Transaction, id: string): 
   const [registration] = await select(db, eq(registrations.id, id), 1)
   if (!registration) throw registrationNotFound()
   return registration
+}
+
+/** The newest registrations of an account. */
+export async function listOwned(db: Database, ownerId: string, limit: number): Promise<Registration[]> {
+  return select(db, eq(registrations.ownerId, ownerId), limit)
 }
 
 /**
