@@ -113,6 +113,20 @@ export const waitlistOperations = [
     },
   }),
 
+  // Otherwise few classes of a walk are ever full.
+  operation('an operator changes the capacity of a class', {
+    weight: 5,
+    args: fc.record({ level: fc.nat(1), date: fc.nat(1), more: fc.nat(1) }),
+    async run(walk, { level, date, more }) {
+      const [row] = await walk.world.system.sql('enrollment')<{ id: string; taken: number }[]>`
+        select id, held + sold as taken from class_sessions
+        where class_type = ${pick(levels, level)} and date = ${pick(walk.dates, date)}`
+      if (!row) return
+      const path = `/admin/class-sessions/${row.id}/capacity`
+      await walk.operate('enrollment', 'POST', path, { capacity: row.taken + more })
+    },
+  }),
+
   operation('two families race for the seats that a third one frees', {
     weight: 2,
     args: fc.record({ level: fc.nat(1), date: fc.nat(1), freed: small }),
