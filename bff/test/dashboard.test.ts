@@ -8,7 +8,7 @@ import {
   type FamilyPurchases,
 } from '@robokids/contracts/dashboard'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
-import { testBed, type TestBed } from '@robokids/test/bed'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { createSigner } from 'fast-jwt'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startBff, StubService } from './fixture.ts'
@@ -306,6 +306,55 @@ describe('GET /api/dashboard', () => {
     ])
     const past = dashboardPastSchema.parse(await (await get('/api/dashboard/past')).json())
     expect(past.cards?.map(({ registrationId }) => registrationId)).toEqual([over.registrationId])
+  })
+})
+
+/** An event of a registration, as the BFF reads it. */
+const publish = (data: object) =>
+  bed.bus.publishRaw('registration.expired', JSON.stringify({ type: 'registration.expired', data }))
+
+const signOutEverywhere = () =>
+  fetch(`${url}/api/auth/sign-out`, {
+    method: 'POST',
+    headers: { cookie: cookie(), 'content-type': 'application/json', 'x-api-key': 'robokids-web' },
+    body: JSON.stringify({ everywhere: true }),
+  })
+
+describe('GET /api/dashboard/events', () => {
+  it('sends each part at the start and then what has changed, until the sign-in ends', async () => {
+    const held = registration({ status: 'held', payment: null, heldUntil: inDays(1) })
+    answerWith([held])
+    const stream = await get('/api/dashboard/events')
+    expect(stream.headers.get('content-type')).toContain('text/event-stream')
+    let text = ''
+    const ended = (async () => {
+      for await (const chunk of stream.body!) text += Buffer.from(chunk).toString()
+    })()
+    const names = () => [...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)
+    await eventually(() => names().length === 4)
+    expect(new Set(names())).toEqual(new Set(['unavailable', 'classes', 'membership', 'orders']))
+
+    answerWith([{ ...held, status: 'confirmed' }])
+    const published = { registrationId: held.registrationId }
+    await publish(published)
+    await eventually(() => names().length === 5)
+    expect(names().at(-1)).toBe('classes')
+    expect(text.slice(text.lastIndexOf('event: '))).toContain('"status":"confirmed"')
+
+    // Nobody else's events make it ask.
+    const asked = enrollment.requests.length
+    await publish({ registrationId: randomUUIDv7(), ownerId: randomUUIDv7() })
+    await signOutEverywhere()
+    account = 'signed out'
+    answerWith([{ ...held, status: 'waiver_signed' }])
+    await publish(published)
+    await ended
+    expect(text).not.toContain('waiver_signed')
+    expect(enrollment.requests.length).toBe(asked + 1)
+  })
+
+  it('requires a session', async () => {
+    expect((await fetch(`${url}/api/dashboard/events`)).status).toBe(401)
   })
 })
 

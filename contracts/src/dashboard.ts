@@ -11,7 +11,7 @@ import { orderSchema } from './shop.ts'
 const classTime = { startsAt: z.iso.datetime(), durationMinutes: z.int() }
 
 /** The newest registrations, orders and checkouts that one answer can have. */
-export const mostOfFamily = 200
+export const maxOfFamily = 200
 
 /** `GET /accounts/:userId/classes` of enrollment: everything that an account owns there, the newest first. */
 export const familyClassesSchema = z.object({

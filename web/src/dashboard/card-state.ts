@@ -243,9 +243,9 @@ export function partBackOf({ checkout }: DashboardCard): string | undefined {
     ofPayment.filter(({ status }) => (status === 'succeeded') === done).reduce((cents, { amount }) => cents + amount, 0)
   const [back, coming] = [sum(true), sum(false)]
   const parts = [
-    ...(back > 0 ? [`${formatMoney(usd(back))} went back`] : []),
-    ...(coming > 0 ? [`${formatMoney(usd(coming))} is on its way back`] : []),
-    ...(owed > 0 ? [`${formatMoney(usd(owed))} could not be sent back yet`] : []),
+    ...(back > 0 ? [`${formatMoney(usd(back))} was refunded`] : []),
+    ...(coming > 0 ? [`${formatMoney(usd(coming))} is being refunded`] : []),
+    ...(owed > 0 ? [`${formatMoney(usd(owed))} could not be refunded yet`] : []),
   ]
   return parts.length > 0 ? parts.join(', ') : undefined
 }
