@@ -265,6 +265,47 @@ describe('GET /api/dashboard', () => {
     })
   })
 
+  it('shows siblings who sit in different classes, or gave up a seat, on cards of their own', async () => {
+    const [first, second] = [randomUUIDv7(), randomUUIDv7()]
+    const meeting = { number: 1, date: '2030-01-05', startTime: '16:00', durationMinutes: 75, startsAt: inDays(4) }
+    const place = (childName: string, classSessionId: string, changes = {}) => ({
+      placeId: randomUUIDv7(),
+      childName,
+      childAge: 9,
+      status: 'seated' as const,
+      classSessionId,
+      classType: 'basic' as const,
+      levelTitle: 'Level 1 Foundations',
+      startDate: '2030-01-04',
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      paidAmount: 20_000,
+      moves: 0,
+      cancelledAt: null,
+      ...changes,
+    })
+    const places = [
+      place('Ivo', first),
+      place('Noa', second, { meetings: [meeting], levelTitle: 'Level 2' }),
+      place('Kim', first, { status: 'cancelled', cancelledAt: inDays(-1) }),
+      place('Ada', first),
+    ]
+    const family = registration({ classSessionId: first, places })
+    const together = registration({ startsAt: inDays(9), places: [place('Ivo', first), place('Noa', first)] })
+    answerWith([family, together], { checkouts: [checkout(family)] })
+    const { classes } = await dashboard()
+    const names = (of: { childName: string }[]) => of.map(({ childName }) => childName).join(' ')
+    expect(classes?.cards.map((card) => [card.cardId, names(card.children), card.status, card.levelTitle])).toEqual([
+      [family.registrationId, 'Ivo Ada', 'confirmed', 'Level 1 Foundations'],
+      [places[2]?.placeId, 'Kim', 'cancelled', 'Level 1 Foundations'],
+      [places[1]?.placeId, 'Noa', 'confirmed', 'Level 2'],
+      [together.registrationId, 'Ivo', 'confirmed', 'Level 1 Foundations'],
+    ])
+    expect(classes?.cards[2]).toMatchObject({ startsAt: meeting.startsAt, meetings: [meeting] })
+    expect(classes?.cards[3]?.places).toHaveLength(2)
+  })
+
   it('keeps what is over, replaced or given up out of the current classes', async () => {
     const held = registration({ status: 'held', payment: null, heldUntil: inDays(1) })
     const ended = { payment: null, status: 'expired' as const, heldUntil: null }

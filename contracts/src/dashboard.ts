@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { registrationViewSchema } from './bff.ts'
 import { checkoutSchema, foundMembershipSchema } from './billing.ts'
-import { memberSeatSchema, registrationSchema } from './enrollment.ts'
+import { memberSeatSchema, placeSchema, registrationSchema } from './enrollment.ts'
 import * as field from './fields.ts'
 import { orderSchema } from './shop.ts'
 
@@ -36,7 +36,23 @@ export type FamilyPurchases = z.infer<typeof familyPurchasesSchema>
 
 /** The children of one registration in one class. */
 export const dashboardCardSchema = registrationViewSchema.extend({
+  /** The registration's id, or for another class of the same registration the id of the first place in it. */
+  cardId: z.uuid(),
   ...classTime,
+  /** Of a paid registration. */
+  places: z
+    .array(
+      placeSchema.pick({
+        placeId: true,
+        childName: true,
+        childAge: true,
+        status: true,
+        paidAmount: true,
+        moves: true,
+        cancelledAt: true,
+      }),
+    )
+    .optional(),
   /** When it last changed. */
   updatedAt: z.iso.datetime(),
   waiver: registrationSchema.shape.waiver.unwrap().pick({ waiverId: true, signedAt: true }).nullable(),

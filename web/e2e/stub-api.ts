@@ -124,7 +124,7 @@ export class StubApi {
   }
 
   /** Sends a changed part of the family's home to its open event streams. */
-  tellHome(part: string, view: unknown): void {
+  changeHome(part: string, view: unknown): void {
     for (const stream of this.#homes) stream.write(`event: ${part}\ndata: ${JSON.stringify(view)}\n\n`)
   }
 

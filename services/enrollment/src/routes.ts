@@ -33,6 +33,7 @@ import { familyClassesSchema } from '@robokids/contracts/dashboard'
 import { uuid } from '@robokids/contracts/fields'
 import {
   classLinkSchema,
+  linkQuerySchema,
   moveMeetingSchema,
   setCoachSchema,
   setLinkSchema,
@@ -123,8 +124,10 @@ export function routes(http: Http, context: Context<Config>): void {
     readRegistration(context.db, request.params.id),
   )
 
-  http.get('/registrations/:id/link', { schema: { params: byId, response: { 200: classLinkSchema } } }, (request) =>
-    readRegistrationLink(request.params.id, context),
+  http.get(
+    '/registrations/:id/link',
+    { schema: { params: byId, querystring: linkQuerySchema, response: { 200: classLinkSchema } } },
+    ({ params, query }) => readRegistrationLink(params.id, query.placeId, context),
   )
 
   http.post(

@@ -266,13 +266,13 @@ describe('a change that happens while the page is open', () => {
     const receipt = card(page, 'Ivo').getByRole('link', { name: 'RK-000012' })
     await receipt.focus()
     const paid = { ...waiting, registrationId: held.registrationId, children: held.children }
-    site.api.tellHome('classes', classes(paid, ivo).classes)
+    site.api.changeHome('classes', classes(paid, ivo).classes)
     await card(page, 'Ivo and Noa').getByText('Waiver missing').waitFor()
     expect(await region(page, 'To do (1)').getByRole('link').allInnerTexts()).toHaveLength(1)
     expect(await receipt.evaluate((link) => link === document.activeElement)).toBe(true)
     // Another service's part, and one that a newer server knows.
-    site.api.tellHome('classes', { cards: 'all' })
-    site.api.tellHome('unavailable', ['orders'])
+    site.api.changeHome('classes', { cards: 'all' })
+    site.api.changeHome('unavailable', ['orders'])
     await page.getByText('We cannot show your shop orders right now.').waitFor()
     await card(page, 'Ivo and Noa').waitFor()
     expect(site.api.callsOf('GET', /^\/api\/dashboard$/)).toHaveLength(1)

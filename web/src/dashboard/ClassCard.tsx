@@ -15,7 +15,7 @@ import { Card } from '../ui/Card.tsx'
 import { Badge } from './Badge.tsx'
 import { type CardRow, cardRows } from './card-rows.tsx'
 import { type CardState, isSeated } from './card-state.ts'
-import { Join, Passcode, useClassLink } from './class-link.tsx'
+import { Join, linkOfCard, Passcode, useClassLink } from './class-link.tsx'
 import styles from './ClassCard.module.css'
 import { AllDates, NextMeeting } from './Meetings.tsx'
 import { Moment } from './Moment.tsx'
@@ -108,13 +108,13 @@ function nextLevel({ classType }: DashboardCard): ReactNode {
 export function ClassCard({ card, state, now, open = false }: ClassCardProps) {
   const meetings = meetingsOf(card)
   const who = namesOf(card.children)
-  const link = useClassLink('registrations', card.registrationId, isLinkOpen(state))
+  const link = useClassLink(linkOfCard(card), isLinkOpen(state))
   const isMissing = link.state === 'missing'
   const badge = isMissing ? 'Link is coming' : state.badge
   const sentence = isMissing ? linkMissing : state.sentence
   return (
     <CardFrame
-      id={`card-${card.registrationId}`}
+      id={`card-${card.cardId}`}
       accent={isLevel(card.classType) ? levels[card.classType].accent : undefined}
       who={asWritten(who)}
       what={

@@ -172,11 +172,11 @@ function Known({ dashboard, asking, again }: KnownProps) {
               <Children cards={cards} chosen={search.child} />
               {shown.map(({ card, state }) => (
                 <ClassCard
-                  key={card.registrationId}
+                  key={card.cardId}
                   card={card}
                   state={state}
                   now={now}
-                  open={search.open === 'dates' && search.card === card.registrationId}
+                  open={search.open === 'dates' && search.card === card.cardId}
                 />
               ))}
               {shown.length === 0 && (
