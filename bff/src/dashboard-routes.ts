@@ -1,4 +1,4 @@
-import { dashboardPastSchema, dashboardSchema } from '@robokids/contracts/dashboard'
+import { dashboardPastSchema, dashboardSchema, familyClassesSchema, familySchema } from '@robokids/contracts/dashboard'
 import { uuid } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
@@ -9,6 +9,7 @@ import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
 import { LiveStreams, type StreamCounts } from './live-streams.ts'
 import type { Services } from './upstream.ts'
+import { familyOf } from './views/dashboard-cards.ts'
 import { dashboardPastView, dashboardStream, dashboardView, streamOfAccount } from './views/dashboard.ts'
 
 const byId = z.object({ id: uuid() })
@@ -54,6 +55,19 @@ export function dashboardRoutes(
           ? { unavailable: [], classes: null, membership: null, orders: null }
           : await dashboardView(services, { userId, email: verifiedEmail }, { siteUrl, now, signal: request.signal })
       return { now: now.toString({ fractionalSecondDigits: 3 }), account, ...parts }
+    },
+  )
+
+  http.get(
+    '/api/family',
+    { onRequest: sessions.required, schema: { response: { 200: familySchema } } },
+    async (request, reply) => {
+      const { userId, verifiedEmail } = await accountOf(request, reply)
+      if (verifiedEmail === null) return { children: [], address: null }
+      const path = `/accounts/${userId}/classes`
+      return familyOf(
+        await services.enrollment.call('GET', path, { answer: familyClassesSchema, signal: request.signal }),
+      )
     },
   )
 

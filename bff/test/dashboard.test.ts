@@ -81,6 +81,8 @@ function cookie(): string {
   const now = Date.now()
   const accessToken = createSigner({ algorithm: 'RS256', key, kid: 'one' })({
     token_use: 'access',
+    // Each sign-in has a token of its own.
+    jti: randomUUIDv7(),
     sub: maren.userId,
     username: 'user_1',
     client_id: 'robokidsbff',
@@ -360,6 +362,21 @@ const signOutEverywhere = () =>
     headers: { cookie: cookie(), 'content-type': 'application/json', 'x-api-key': 'robokids-web' },
     body: JSON.stringify({ everywhere: true }),
   })
+
+describe('GET /api/family', () => {
+  it('tells each child of the account once, with its latest age, and the latest address', async () => {
+    const [ivo, noa] = [
+      { childName: 'Ivo', childAge: 9 },
+      { childName: 'Noa', childAge: 11 },
+    ] as const
+    const latest = registration({ children: [ivo] })
+    answerWith([latest, registration({ children: [noa, { childName: 'IVO', childAge: 8 }] })])
+    expect(await (await get('/api/family')).json()).toEqual({ children: [ivo, noa], address: latest.address })
+    account = { email: maren.email, verified: false }
+    expect(await (await get('/api/family')).json()).toEqual({ children: [], address: null })
+    expect((await fetch(`${url}/api/family`)).status).toBe(401)
+  })
+})
 
 describe('GET /api/dashboard/events', () => {
   it('sends each part at the start and then what has changed, until the sign-in ends', async () => {

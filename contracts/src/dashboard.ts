@@ -111,3 +111,12 @@ export const dashboardPastSchema = z.object({
   orders: z.array(orderSchema).nullable(),
 })
 export type DashboardPast = z.infer<typeof dashboardPastSchema>
+
+/** `GET /api/family`: what a signed-in parent's next form can be filled in with, from earlier registrations. */
+export const familySchema = z.object({
+  /** With their latest ages; those that were registered last come first. */
+  children: z.array(z.object({ childName: z.string(), childAge: z.int() })),
+  /** Of the latest registration. */
+  address: registrationSchema.shape.address.nullable(),
+})
+export type Family = z.infer<typeof familySchema>

@@ -1,6 +1,6 @@
 import type { Checkout } from '@robokids/contracts/billing'
 import { meetingsOf, nextMeeting } from '@robokids/contracts/class-link-times'
-import type { Dashboard, DashboardCard, FamilyClasses } from '@robokids/contracts/dashboard'
+import type { Dashboard, DashboardCard, Family, FamilyClasses } from '@robokids/contracts/dashboard'
 import { isEnded, toDisplayStatus } from '@robokids/contracts/display-status'
 import type { Place } from '@robokids/contracts/enrollment'
 import { presentRegistration } from './registration.ts'
@@ -113,4 +113,14 @@ function isPast(card: DashboardCard, now: Temporal.Instant): boolean {
 export function lastFinishedOf(past: readonly DashboardCard[]): NonNullable<Dashboard['classes']>['lastFinished'] {
   const card = past.find((one) => toDisplayStatus(one).kind === 'registered')
   return card ? { ...card, endedAt: endOf(card) } : null
+}
+
+/** The children and the address that an account has registered, the latest first. */
+export function familyOf({ registrations }: FamilyClasses): Family {
+  const children = new Map<string, Family['children'][number]>()
+  for (const { childName, childAge } of registrations.flatMap((registration) => registration.children)) {
+    const key = childName.trim().toLowerCase()
+    if (!children.has(key)) children.set(key, { childName, childAge })
+  }
+  return { children: [...children.values()], address: registrations[0]?.address ?? null }
 }

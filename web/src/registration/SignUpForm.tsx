@@ -33,7 +33,7 @@ import { recordOfContent, saveRecords } from './record.ts'
 import { register } from './register.ts'
 import type { RegistrationContent } from './registration-content.ts'
 import { childField, fieldsInOrder } from './sign-up-fields.ts'
-import { type ChildValues, noChild, type SignUpValues } from './sign-up-values.ts'
+import { type ChildValues, isEmptyChild, noChild, type SignUpValues } from './sign-up-values.ts'
 import styles from './SignUpForm.module.css'
 import { useSignUpValues } from './use-sign-up-values.ts'
 
@@ -64,7 +64,7 @@ interface SignUpFormProps {
 export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   // Each level has its own address.
   const { startDate: linkedDate } = useSearch({ strict: false })
-  const { values, keep, clearStoredDraft } = useSignUpValues(linkedDate)
+  const { values, family, keep, clearStoredDraft } = useSignUpValues(linkedDate)
   const { pending, message, errors, showError, clearError, submit } = useSubmit('Something went wrong.')
   /** How often it was not sent because of invalid fields. */
   const [refusals, setRefusals] = useState(0)
@@ -242,8 +242,26 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
                 { children: values.children.map((entry, at) => (at === index ? { ...entry, ...changes } : entry)) },
                 childField(index, name),
               )
+            const others = family.filter(({ childName }) => !values.children.some((one) => one.childName === childName))
             const rows = (
               <>
+                {isEmptyChild(child) && others.length > 0 && (
+                  <div className={styles.known}>
+                    <span>Fill in:</span>
+                    {others.map((known) => (
+                      <Button
+                        key={known.childName}
+                        variant="secondary"
+                        onClick={() => {
+                          set(known, 'childName')
+                          focusField(childField(index, 'childName'))
+                        }}
+                      >
+                        <span translate="no">{known.childName}</span>
+                      </Button>
+                    ))}
+                  </div>
+                )}
                 <div className={styles.child}>
                   <Field
                     {...field(childField(index, 'childName'))}
