@@ -1,4 +1,7 @@
+import { emptyResponseSchema } from '@robokids/contracts/auth'
+import { closedCheckoutSchema } from '@robokids/contracts/billing'
 import { dashboardPastSchema, dashboardSchema, familyClassesSchema, familySchema } from '@robokids/contracts/dashboard'
+import { registrationSchema } from '@robokids/contracts/enrollment'
 import { uuid } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
@@ -84,6 +87,25 @@ export function dashboardRoutes(
     async (request, reply) => {
       const account = await confirmedAccountOf(request, reply)
       return dashboardPastView(services, account, { siteUrl, now: clock.now(), signal: request.signal })
+    },
+  )
+
+  // Its page is closed first: nobody must pay for seats that are free again.
+  http.post(
+    '/api/dashboard/registrations/:id/release',
+    { onRequest: sessions.required, schema: { params: byId, response: { 200: emptyResponseSchema } } },
+    async (request, reply) => {
+      const { userId } = await confirmedAccountOf(request, reply)
+      const { id } = request.params
+      const { enrollment, billing } = services
+      const { ownerId } = await enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema })
+      if (ownerId !== userId) throw new DomainError('registration_not_found', 'We can’t find this registration.')
+      const { outcome } = await billing.call('POST', `/checkouts/${id}/close`, { answer: closedCheckoutSchema })
+      if (outcome === 'paid' || outcome === 'processing') {
+        throw new DomainError('already_paid', 'This registration is paid or being paid.', undefined, { reference: id })
+      }
+      await enrollment.call('POST', `/accounts/${userId}/registrations/${id}/release`, { answer: registrationSchema })
+      return {}
     },
   )
 

@@ -363,6 +363,32 @@ const signOutEverywhere = () =>
     body: JSON.stringify({ everywhere: true }),
   })
 
+describe('POST /api/dashboard/registrations/:id/release', () => {
+  const release = (id: string) =>
+    fetch(`${url}/api/dashboard/registrations/${id}/release`, {
+      method: 'POST',
+      headers: { cookie: cookie(), 'x-api-key': 'robokids-web' },
+    })
+
+  it('closes the payment page before the seats are released, and releases none that are paid or somebody else’s', async () => {
+    const held = { ...registration({ status: 'held', payment: null }), ownerId: maren.userId }
+    enrollment.answer(json(held))
+    billing.answer(json({ outcome: 'closed' }))
+    expect((await release(held.registrationId)).status).toBe(200)
+    const path = `/registrations/${held.registrationId}`
+    expect(billing.requests).toEqual([`POST /checkouts/${held.registrationId}/close`])
+    expect(enrollment.requests).toEqual([`GET ${path}`, `POST /accounts/${maren.userId}${path}/release`])
+
+    billing.answer(json({ outcome: 'paid' }))
+    const paid = await release(held.registrationId)
+    expect([paid.status, await paid.json()]).toMatchObject([409, { code: 'already_paid' }])
+    enrollment.answer(json({ ...held, ownerId: randomUUIDv7() }))
+    expect((await release(held.registrationId)).status).toBe(404)
+    expect(enrollment.requests.filter((one) => one.includes('/release'))).toHaveLength(1)
+    expect(billing.requests).toHaveLength(2)
+  })
+})
+
 describe('GET /api/family', () => {
   it('tells each child of the account once, with its latest age, and the latest address', async () => {
     const [ivo, noa] = [

@@ -45,6 +45,7 @@ import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { readFamilyClasses } from './families/read-classes.ts'
+import { releaseOwnSeats } from './families/release-seats.ts'
 import { expireNow } from './registrations/end-hold.ts'
 import { holdSeats } from './registrations/hold-seats.ts'
 import { checkRegistration } from './registrations/check-registration.ts'
@@ -195,6 +196,12 @@ export function routes(http: Http, context: Context<Config>): void {
     '/accounts/:userId/classes',
     { schema: { params: byUser, response: { 200: familyClassesSchema } } },
     (request) => readFamilyClasses(request.params.userId, context),
+  )
+
+  http.post(
+    '/accounts/:userId/registrations/:id/release',
+    { schema: { params: byUser.extend(byId.shape), response: { 200: registrationSchema } } },
+    ({ params }) => releaseOwnSeats(params.userId, params.id, context),
   )
 
   http.get(

@@ -259,6 +259,21 @@ describe('a held seat', () => {
   })
 })
 
+describe('a held seat that the family gives up', () => {
+  it('is released at once', async () => {
+    const page = await openDashboard(sampleDashboard(classes(held)))
+    site.api.on('POST /api/dashboard/registrations/:id/release', () => {
+      site.api.accounts.dashboard = sampleDashboard(classes({ ...held, status: 'expired', heldUntil: null }))
+      return { json: {} }
+    })
+    await card(page, 'Ivo and Noa').getByRole('button', { name: 'Let the seats go' }).click()
+    await card(page, 'Ivo and Noa').getByText('Hold ended').waitFor()
+    expect(site.api.callsOf('POST', /release$/).map(({ path, account }) => [path.split('/')[4], account])).toEqual([
+      [held.registrationId, maren.userId],
+    ])
+  })
+})
+
 describe('a change that happens while the page is open', () => {
   it('is shown in its place, and takes the focus from nothing', async () => {
     const page = await openDashboard(sampleDashboard(classes(held, ivo)))

@@ -1,11 +1,15 @@
 import { meetingsOf } from '@robokids/contracts/class-link-times'
 import type { DashboardCard } from '@robokids/contracts/dashboard'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
+import { done } from '../api/answer.ts'
+import { api } from '../api/api.ts'
 import { inOneLine } from '../checkout/Ticket.tsx'
 import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
 import { isLevel, levels } from '../classes/level-looks.ts'
 import { Row } from '../forms/Form.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
 import { AddToCalendar } from '../registration/AddToCalendar.tsx'
 import { recordOfView } from '../registration/record.ts'
 import { StartAgain } from '../registration/StartAgain.tsx'
@@ -55,11 +59,35 @@ export function PayButton({
   )
 }
 
+/** Gives up a held seat before its time is over, so that another family can have it. */
+function ReleaseButton({ card: { registrationId, children } }: Pick<ClassCardProps, 'card'>) {
+  const queryClient = useQueryClient()
+  const state = useSubmit('Something went wrong.')
+  const release = () =>
+    state.submit(async () => {
+      await api(`/api/dashboard/registrations/${registrationId}/release`, { method: 'POST', answer: done })
+      await queryClient.invalidateQueries({ queryKey: ['dashboard'] })
+    })
+  return (
+    <>
+      <Button variant="quiet" pending={state.pending} onClick={release}>
+        {children.length === 1 ? 'Let the seat go' : 'Let the seats go'}
+      </Button>
+      {state.message && <p role="alert">{state.message.text}</p>}
+    </>
+  )
+}
+
 function cardActions(card: DashboardCard, state: CardState): ReactNode {
   const reference = { reference: card.registrationId }
   switch (state.kind) {
     case 'held':
-      return <PayButton card={card} state={state} variant="secondary" />
+      return (
+        <>
+          <PayButton card={card} state={state} variant="secondary" />
+          <ReleaseButton card={card} />
+        </>
+      )
     case 'hold ended':
       return (
         <StartAgain record={recordOfView(card)} variant="secondary">
