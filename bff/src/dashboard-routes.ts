@@ -1,4 +1,7 @@
-import { dashboardPastSchema, dashboardSchema } from '@robokids/contracts/dashboard'
+import { emptyResponseSchema } from '@robokids/contracts/auth'
+import { closedCheckoutSchema } from '@robokids/contracts/billing'
+import { dashboardPastSchema, dashboardSchema, familyClassesSchema, familySchema } from '@robokids/contracts/dashboard'
+import { registrationSchema } from '@robokids/contracts/enrollment'
 import { uuid } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
@@ -9,6 +12,7 @@ import type { Accounts } from './auth-routes.ts'
 import type { Config } from './config.ts'
 import { LiveStreams, type StreamCounts } from './live-streams.ts'
 import type { Services } from './upstream.ts'
+import { familyOf } from './views/dashboard-cards.ts'
 import { dashboardPastView, dashboardStream, dashboardView, streamOfAccount } from './views/dashboard.ts'
 
 const byId = z.object({ id: uuid() })
@@ -57,6 +61,19 @@ export function dashboardRoutes(
     },
   )
 
+  http.get(
+    '/api/family',
+    { onRequest: sessions.required, schema: { response: { 200: familySchema } } },
+    async (request, reply) => {
+      const { userId, verifiedEmail } = await accountOf(request, reply)
+      if (verifiedEmail === null) return { children: [], address: null }
+      const path = `/accounts/${userId}/classes`
+      return familyOf(
+        await services.enrollment.call('GET', path, { answer: familyClassesSchema, signal: request.signal }),
+      )
+    },
+  )
+
   http.get('/api/dashboard/events', { onRequest: sessions.required }, async (request, reply) => {
     const account = await confirmedAccountOf(request, reply)
     const signInSession = await sessions.require(request, reply)
@@ -70,6 +87,25 @@ export function dashboardRoutes(
     async (request, reply) => {
       const account = await confirmedAccountOf(request, reply)
       return dashboardPastView(services, account, { siteUrl, now: clock.now(), signal: request.signal })
+    },
+  )
+
+  // Its page is closed first: nobody must pay for seats that are free again.
+  http.post(
+    '/api/dashboard/registrations/:id/release',
+    { onRequest: sessions.required, schema: { params: byId, response: { 200: emptyResponseSchema } } },
+    async (request, reply) => {
+      const { userId } = await confirmedAccountOf(request, reply)
+      const { id } = request.params
+      const { enrollment, billing } = services
+      const { ownerId } = await enrollment.call('GET', `/registrations/${id}`, { answer: registrationSchema })
+      if (ownerId !== userId) throw new DomainError('registration_not_found', 'We can’t find this registration.')
+      const { outcome } = await billing.call('POST', `/checkouts/${id}/close`, { answer: closedCheckoutSchema })
+      if (outcome === 'paid' || outcome === 'processing') {
+        throw new DomainError('already_paid', 'This registration is paid or being paid.', undefined, { reference: id })
+      }
+      await enrollment.call('POST', `/accounts/${userId}/registrations/${id}/release`, { answer: registrationSchema })
+      return {}
     },
   )
 

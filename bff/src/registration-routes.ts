@@ -16,7 +16,7 @@ import {
   waiverDocumentSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
-import { classLinkSchema } from '@robokids/contracts/meetings'
+import { classLinkSchema, linkQuerySchema } from '@robokids/contracts/meetings'
 import { DomainError, unavailable } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { blockOf } from '@robokids/runtime/network-address'
@@ -137,11 +137,13 @@ export function registrationRoutes(
 
   http.get(
     '/api/registrations/:reference/link',
-    { schema: { params: referenceParams, response: { 200: classLinkSchema } } },
+    { schema: { params: referenceParams, querystring: linkQuerySchema, response: { 200: classLinkSchema } } },
     (request) =>
-      references.find(request, request.params.reference, 'registration', (id) =>
-        enrollment.call('GET', `/registrations/${id}/link`, { answer: classLinkSchema, signal: request.signal }),
-      ),
+      references.find(request, request.params.reference, 'registration', (id) => {
+        const { placeId } = request.query
+        const path = `/registrations/${id}/link${placeId === undefined ? '' : `?placeId=${placeId}`}`
+        return enrollment.call('GET', path, { answer: classLinkSchema, signal: request.signal })
+      }),
   )
 
   // A membership's id is known to others than its owner, as its waiver page shows.

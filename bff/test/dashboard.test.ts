@@ -8,7 +8,7 @@ import {
   type FamilyPurchases,
 } from '@robokids/contracts/dashboard'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
-import { testBed, type TestBed } from '@robokids/test/bed'
+import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { createSigner } from 'fast-jwt'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startBff, StubService } from './fixture.ts'
@@ -81,6 +81,8 @@ function cookie(): string {
   const now = Date.now()
   const accessToken = createSigner({ algorithm: 'RS256', key, kid: 'one' })({
     token_use: 'access',
+    // Each sign-in has a token of its own.
+    jti: randomUUIDv7(),
     sub: maren.userId,
     username: 'user_1',
     client_id: 'robokidsbff',
@@ -265,6 +267,47 @@ describe('GET /api/dashboard', () => {
     })
   })
 
+  it('shows siblings who sit in different classes, or gave up a seat, on cards of their own', async () => {
+    const [first, second] = [randomUUIDv7(), randomUUIDv7()]
+    const meeting = { number: 1, date: '2030-01-05', startTime: '16:00', durationMinutes: 75, startsAt: inDays(4) }
+    const place = (childName: string, classSessionId: string, changes = {}) => ({
+      placeId: randomUUIDv7(),
+      childName,
+      childAge: 9,
+      status: 'seated' as const,
+      classSessionId,
+      classType: 'basic' as const,
+      levelTitle: 'Level 1 Foundations',
+      startDate: '2030-01-04',
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      paidAmount: 20_000,
+      moves: 0,
+      cancelledAt: null,
+      ...changes,
+    })
+    const places = [
+      place('Ivo', first),
+      place('Noa', second, { meetings: [meeting], levelTitle: 'Level 2' }),
+      place('Kim', first, { status: 'cancelled', cancelledAt: inDays(-1) }),
+      place('Ada', first),
+    ]
+    const family = registration({ classSessionId: first, places })
+    const together = registration({ startsAt: inDays(9), places: [place('Ivo', first), place('Noa', first)] })
+    answerWith([family, together], { checkouts: [checkout(family)] })
+    const { classes } = await dashboard()
+    const names = (of: { childName: string }[]) => of.map(({ childName }) => childName).join(' ')
+    expect(classes?.cards.map((card) => [card.cardId, names(card.children), card.status, card.levelTitle])).toEqual([
+      [family.registrationId, 'Ivo Ada', 'confirmed', 'Level 1 Foundations'],
+      [places[2]?.placeId, 'Kim', 'cancelled', 'Level 1 Foundations'],
+      [places[1]?.placeId, 'Noa', 'confirmed', 'Level 2'],
+      [together.registrationId, 'Ivo', 'confirmed', 'Level 1 Foundations'],
+    ])
+    expect(classes?.cards[2]).toMatchObject({ startsAt: meeting.startsAt, meetings: [meeting] })
+    expect(classes?.cards[3]?.places).toHaveLength(2)
+  })
+
   it('keeps what is over, replaced or given up out of the current classes', async () => {
     const held = registration({ status: 'held', payment: null, heldUntil: inDays(1) })
     const ended = { payment: null, status: 'expired' as const, heldUntil: null }
@@ -306,6 +349,96 @@ describe('GET /api/dashboard', () => {
     ])
     const past = dashboardPastSchema.parse(await (await get('/api/dashboard/past')).json())
     expect(past.cards?.map(({ registrationId }) => registrationId)).toEqual([over.registrationId])
+  })
+})
+
+/** An event of a registration, as the BFF reads it. */
+const publish = (data: object) =>
+  bed.bus.publishRaw('registration.expired', JSON.stringify({ type: 'registration.expired', data }))
+
+const signOutEverywhere = () =>
+  fetch(`${url}/api/auth/sign-out`, {
+    method: 'POST',
+    headers: { cookie: cookie(), 'content-type': 'application/json', 'x-api-key': 'robokids-web' },
+    body: JSON.stringify({ everywhere: true }),
+  })
+
+describe('POST /api/dashboard/registrations/:id/release', () => {
+  const release = (id: string) =>
+    fetch(`${url}/api/dashboard/registrations/${id}/release`, {
+      method: 'POST',
+      headers: { cookie: cookie(), 'x-api-key': 'robokids-web' },
+    })
+
+  it('closes the payment page before the seats are released, and releases none that are paid or somebody else’s', async () => {
+    const held = { ...registration({ status: 'held', payment: null }), ownerId: maren.userId }
+    enrollment.answer(json(held))
+    billing.answer(json({ outcome: 'closed' }))
+    expect((await release(held.registrationId)).status).toBe(200)
+    const path = `/registrations/${held.registrationId}`
+    expect(billing.requests).toEqual([`POST /checkouts/${held.registrationId}/close`])
+    expect(enrollment.requests).toEqual([`GET ${path}`, `POST /accounts/${maren.userId}${path}/release`])
+
+    billing.answer(json({ outcome: 'paid' }))
+    const paid = await release(held.registrationId)
+    expect([paid.status, await paid.json()]).toMatchObject([409, { code: 'already_paid' }])
+    enrollment.answer(json({ ...held, ownerId: randomUUIDv7() }))
+    expect((await release(held.registrationId)).status).toBe(404)
+    expect(enrollment.requests.filter((one) => one.includes('/release'))).toHaveLength(1)
+    expect(billing.requests).toHaveLength(2)
+  })
+})
+
+describe('GET /api/family', () => {
+  it('tells each child of the account once, with its latest age, and the latest address', async () => {
+    const [ivo, noa] = [
+      { childName: 'Ivo', childAge: 9 },
+      { childName: 'Noa', childAge: 11 },
+    ] as const
+    const latest = registration({ children: [ivo] })
+    answerWith([latest, registration({ children: [noa, { childName: 'IVO', childAge: 8 }] })])
+    expect(await (await get('/api/family')).json()).toEqual({ children: [ivo, noa], address: latest.address })
+    account = { email: maren.email, verified: false }
+    expect(await (await get('/api/family')).json()).toEqual({ children: [], address: null })
+    expect((await fetch(`${url}/api/family`)).status).toBe(401)
+  })
+})
+
+describe('GET /api/dashboard/events', () => {
+  it('sends each part at the start and then what has changed, until the sign-in ends', async () => {
+    const held = registration({ status: 'held', payment: null, heldUntil: inDays(1) })
+    answerWith([held])
+    const stream = await get('/api/dashboard/events')
+    expect(stream.headers.get('content-type')).toContain('text/event-stream')
+    let text = ''
+    const ended = (async () => {
+      for await (const chunk of stream.body!) text += Buffer.from(chunk).toString()
+    })()
+    const names = () => [...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)
+    await eventually(() => names().length === 4)
+    expect(new Set(names())).toEqual(new Set(['unavailable', 'classes', 'membership', 'orders']))
+
+    answerWith([{ ...held, status: 'confirmed' }])
+    const published = { registrationId: held.registrationId }
+    await publish(published)
+    await eventually(() => names().length === 5)
+    expect(names().at(-1)).toBe('classes')
+    expect(text.slice(text.lastIndexOf('event: '))).toContain('"status":"confirmed"')
+
+    // Nobody else's events make it ask.
+    const asked = enrollment.requests.length
+    await publish({ registrationId: randomUUIDv7(), ownerId: randomUUIDv7() })
+    await signOutEverywhere()
+    account = 'signed out'
+    answerWith([{ ...held, status: 'waiver_signed' }])
+    await publish(published)
+    await ended
+    expect(text).not.toContain('waiver_signed')
+    expect(enrollment.requests.length).toBe(asked + 1)
+  })
+
+  it('requires a session', async () => {
+    expect((await fetch(`${url}/api/dashboard/events`)).status).toBe(401)
   })
 })
 

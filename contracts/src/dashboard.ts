@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { registrationViewSchema } from './bff.ts'
 import { checkoutSchema, foundMembershipSchema } from './billing.ts'
-import { memberSeatSchema, registrationSchema } from './enrollment.ts'
+import { memberSeatSchema, placeSchema, registrationSchema } from './enrollment.ts'
 import * as field from './fields.ts'
 import { orderSchema } from './shop.ts'
 
@@ -11,7 +11,7 @@ import { orderSchema } from './shop.ts'
 const classTime = { startsAt: z.iso.datetime(), durationMinutes: z.int() }
 
 /** The newest registrations, orders and checkouts that one answer can have. */
-export const maxPerFamily = 200
+export const maxOfFamily = 200
 
 /** `GET /accounts/:userId/classes` of enrollment: everything that an account owns there, the newest first. */
 export const familyClassesSchema = z.object({
@@ -36,7 +36,23 @@ export type FamilyPurchases = z.infer<typeof familyPurchasesSchema>
 
 /** The children of one registration in one class. */
 export const dashboardCardSchema = registrationViewSchema.extend({
+  /** The registration's id, or for another class of the same registration the id of the first place in it. */
+  cardId: z.uuid(),
   ...classTime,
+  /** Of a paid registration. */
+  places: z
+    .array(
+      placeSchema.pick({
+        placeId: true,
+        childName: true,
+        childAge: true,
+        status: true,
+        paidAmount: true,
+        moves: true,
+        cancelledAt: true,
+      }),
+    )
+    .optional(),
   /** When it last changed. */
   updatedAt: z.iso.datetime(),
   waiver: registrationSchema.shape.waiver.unwrap().pick({ waiverId: true, signedAt: true }).nullable(),
@@ -95,3 +111,12 @@ export const dashboardPastSchema = z.object({
   orders: z.array(orderSchema).nullable(),
 })
 export type DashboardPast = z.infer<typeof dashboardPastSchema>
+
+/** `GET /api/family`: what a signed-in parent's next form can be filled in with, from earlier registrations. */
+export const familySchema = z.object({
+  /** With their latest ages; those that were registered last come first. */
+  children: z.array(z.object({ childName: z.string(), childAge: z.int() })),
+  /** Of the latest registration. */
+  address: registrationSchema.shape.address.nullable(),
+})
+export type Family = z.infer<typeof familySchema>

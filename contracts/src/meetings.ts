@@ -40,6 +40,9 @@ export const classLinkSchema = z.object({
 })
 export type ClassLink = z.infer<typeof classLinkSchema>
 
+/** The child's place, if the children of a registration sit in different classes. */
+export const linkQuerySchema = z.object({ placeId: field.uuid('placeId must be a UUID.').optional() })
+
 /** What changed about a meeting. After a `skipped` date, this meeting and all later ones take place a week later. */
 export const meetingChangeSchema = z.object({
   /** Created by the client: the idempotency key. */

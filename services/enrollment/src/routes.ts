@@ -33,6 +33,7 @@ import { familyClassesSchema } from '@robokids/contracts/dashboard'
 import { uuid } from '@robokids/contracts/fields'
 import {
   classLinkSchema,
+  linkQuerySchema,
   moveMeetingSchema,
   setCoachSchema,
   setLinkSchema,
@@ -51,6 +52,7 @@ import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { readFamilyClasses } from './families/read-classes.ts'
+import { releaseOwnSeats } from './families/release-seats.ts'
 import { expireNow } from './registrations/end-hold.ts'
 import { holdSeats } from './registrations/hold-seats.ts'
 import { checkRegistration } from './registrations/check-registration.ts'
@@ -135,8 +137,10 @@ export function routes(http: Http, context: Context<Config>): void {
     readRegistration(context.db, request.params.id),
   )
 
-  http.get('/registrations/:id/link', { schema: { params: byId, response: { 200: classLinkSchema } } }, (request) =>
-    readRegistrationLink(request.params.id, context),
+  http.get(
+    '/registrations/:id/link',
+    { schema: { params: byId, querystring: linkQuerySchema, response: { 200: classLinkSchema } } },
+    ({ params, query }) => readRegistrationLink(params.id, query.placeId, context),
   )
 
   http.post(
@@ -232,6 +236,12 @@ export function routes(http: Http, context: Context<Config>): void {
     '/accounts/:userId/classes',
     { schema: { params: byUser, response: { 200: familyClassesSchema } } },
     (request) => readFamilyClasses(request.params.userId, context),
+  )
+
+  http.post(
+    '/accounts/:userId/registrations/:id/release',
+    { schema: { params: byUser.extend(byId.shape), response: { 200: registrationSchema } } },
+    ({ params }) => releaseOwnSeats(params.userId, params.id, context),
   )
 
   http.get(

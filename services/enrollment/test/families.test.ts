@@ -4,7 +4,7 @@ import { registrationSchema, waiverSchema, type Registration } from '@robokids/c
 import { userConfirmed, userUpdated } from '@robokids/contracts/identity'
 import { eventually } from '@robokids/test/bed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminHeaders, startEnrollment, requestFor, type EnrollmentFixture } from './fixture.ts'
+import { adminHeaders, codeOf, startEnrollment, requestFor, type EnrollmentFixture } from './fixture.ts'
 
 let fixture: EnrollmentFixture
 beforeAll(async () => {
@@ -89,6 +89,26 @@ describe('the classes of an account', () => {
 
   it('are none for an account that nothing is known of', async () => {
     expect(await classesOf(randomUUIDv7())).toEqual({ registrations: [], memberClasses: [] })
+  })
+})
+
+describe('held seats', () => {
+  it('are released by the account that owns them, once and unpaid only', async () => {
+    const email = newAddress()
+    const [owner, other] = [await account(email), await account()]
+    const session = await fixture.session()
+    const { registrationId } = await fixture.hold(session, { email })
+    const release = (userId: string, id = registrationId) =>
+      fixture.call('POST', `/accounts/${userId}/registrations/${id}/release`)
+    expect((await release(other)).status).toBe(404)
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 1 })
+    for (const answer of [await release(owner), await release(owner)]) {
+      expect([answer.status, answer.body]).toMatchObject([200, { status: 'expired' }])
+    }
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 0 })
+    const paid = await fixture.enroll(session, { email })
+    expect(codeOf(await release(owner, paid.registrationId))).toBe('registration_closed')
+    expect(await fixture.counts(session.id)).toMatchObject({ held: 0, sold: 1 })
   })
 })
 

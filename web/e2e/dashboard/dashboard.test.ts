@@ -101,7 +101,7 @@ describe('a parent’s home', () => {
     )
     expect(await orange(page)).toEqual(['Pay $400.00'])
     const ready = await text(card(page, 'Ivo'))
-    for (const expected of [
+    for (const line of [
       'Ready Level 1 Foundations · Coach Dana In 3 days',
       'Next Fri, Jan 22, 7:00 PM',
       'Kit Shipped January 5 · UPS 1Z999AA10123456784',
@@ -109,7 +109,7 @@ describe('a parent’s home', () => {
       'Waiver Signed Jan 2',
       'Receipt RK-000012 · $400.00',
     ])
-      expect(ready).toContain(expected)
+      expect(ready).toContain(line)
     expect(await card(page, 'Ivo').getByRole('img').getAttribute('aria-label')).toBe('2 of 6 meetings are over')
     expect(await card(page, 'Ivo').getByRole('link', { name: '1Z999AA10123456784' }).getAttribute('href')).toBe(
       'https://www.ups.com/track?tracknum=1Z999AA10123456784',
@@ -256,6 +256,41 @@ describe('a held seat', () => {
     await page.getByRole('button', { name: 'Register again' }).click()
     await page.waitForURL('**/robokidspage2')
     await eventually(() => page.getByLabel('Guardian name').inputValue()).toBe('Maren Holt')
+  })
+})
+
+describe('a held seat that the family gives up', () => {
+  it('is released at once', async () => {
+    const page = await openDashboard(sampleDashboard(classes(held)))
+    site.api.on('POST /api/dashboard/registrations/:id/release', () => {
+      site.api.accounts.dashboard = sampleDashboard(classes({ ...held, status: 'expired', heldUntil: null }))
+      return { json: {} }
+    })
+    await card(page, 'Ivo and Noa').getByRole('button', { name: 'Let the seats go' }).click()
+    await card(page, 'Ivo and Noa').getByText('Hold ended').waitFor()
+    expect(site.api.callsOf('POST', /release$/).map(({ path, account }) => [path.split('/')[4], account])).toEqual([
+      [held.registrationId, maren.userId],
+    ])
+  })
+})
+
+describe('a change that happens while the page is open', () => {
+  it('is shown in its place, and takes the focus from nothing', async () => {
+    const page = await openDashboard(sampleDashboard(classes(held, ivo)))
+    await eventually(() => site.api.homeWatchers).toBe(1)
+    const receipt = card(page, 'Ivo').getByRole('link', { name: 'RK-000012' })
+    await receipt.focus()
+    const paid = { ...waiting, registrationId: held.registrationId, children: held.children }
+    site.api.changeHome('classes', classes(paid, ivo).classes)
+    await card(page, 'Ivo and Noa').getByText('Waiver missing').waitFor()
+    expect(await region(page, 'To do (1)').getByRole('link').allInnerTexts()).toHaveLength(1)
+    expect(await receipt.evaluate((link) => link === document.activeElement)).toBe(true)
+    // Another service's part, and one that a newer server knows.
+    site.api.changeHome('classes', { cards: 'all' })
+    site.api.changeHome('unavailable', ['orders'])
+    await page.getByText('We cannot show your shop orders right now.').waitFor()
+    await card(page, 'Ivo and Noa').waitFor()
+    expect(site.api.callsOf('GET', /^\/api\/dashboard$/)).toHaveLength(1)
   })
 })
 

@@ -25,7 +25,7 @@ import {
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
 import { messageSentSchema } from '@robokids/contracts/contact'
-import { dashboardPastSchema, dashboardSchema } from '@robokids/contracts/dashboard'
+import { dashboardPastSchema, dashboardSchema, familySchema } from '@robokids/contracts/dashboard'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
 import { classLinkSchema } from '@robokids/contracts/meetings'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
@@ -48,6 +48,7 @@ import { membershipPlans } from '../membership/plans-query.ts'
 import * as register from '../membership/register-answers.ts'
 import { sampleMembership } from '../membership/sample-membership.ts'
 import { proofChallenge } from '../proof-of-work/answers.ts'
+import { familyAnswer } from '../registration/account-values.ts'
 import { registerAnswer, registrationView } from '../registration/answers.ts'
 import * as shop from '../shop/answers.ts'
 import { shopView } from '../shop/shop-query.ts'
@@ -113,6 +114,12 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: dashboardPastSchema,
     answer: dashboardPast,
     sample: { cards: [sampleCard()], orders: null },
+  },
+  {
+    file: 'family',
+    schema: familySchema,
+    answer: familyAnswer,
+    sample: { children: [{ childName: 'Ivo', childAge: 9 }], address: sampleCard().address },
   },
   {
     file: 'shop-view',

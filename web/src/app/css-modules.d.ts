@@ -699,6 +699,7 @@ declare module '*/SignUpForm.module.css' {
     readonly end: string
     readonly form: string
     readonly group: string
+    readonly known: string
     readonly place: string
     readonly sibling: string
   }

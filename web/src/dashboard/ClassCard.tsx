@@ -1,11 +1,15 @@
 import { meetingsOf } from '@robokids/contracts/class-link-times'
 import type { DashboardCard } from '@robokids/contracts/dashboard'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
+import { done } from '../api/answer.ts'
+import { api } from '../api/api.ts'
 import { inOneLine } from '../checkout/Ticket.tsx'
 import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
 import { isLevel, levels } from '../classes/level-looks.ts'
 import { Row } from '../forms/Form.tsx'
+import { useSubmit } from '../forms/use-submit.ts'
 import { AddToCalendar } from '../registration/AddToCalendar.tsx'
 import { recordOfView } from '../registration/record.ts'
 import { StartAgain } from '../registration/StartAgain.tsx'
@@ -15,7 +19,7 @@ import { Card } from '../ui/Card.tsx'
 import { Badge } from './Badge.tsx'
 import { type CardRow, cardRows } from './card-rows.tsx'
 import { type CardState, isSeated } from './card-state.ts'
-import { Join, Passcode, useClassLink } from './class-link.tsx'
+import { Join, linkOfCard, Passcode, useClassLink } from './class-link.tsx'
 import styles from './ClassCard.module.css'
 import { AllDates, NextMeeting } from './Meetings.tsx'
 import { Moment } from './Moment.tsx'
@@ -55,11 +59,35 @@ export function PayButton({
   )
 }
 
+/** Gives up a held seat before its time is over, so that another family can have it. */
+function ReleaseButton({ card: { registrationId, children } }: Pick<ClassCardProps, 'card'>) {
+  const queryClient = useQueryClient()
+  const state = useSubmit('Something went wrong.')
+  const release = () =>
+    state.submit(async () => {
+      await api(`/api/dashboard/registrations/${registrationId}/release`, { method: 'POST', answer: done })
+      await queryClient.invalidateQueries({ queryKey: ['dashboard'] })
+    })
+  return (
+    <>
+      <Button variant="quiet" pending={state.pending} onClick={release}>
+        {children.length === 1 ? 'Let the seat go' : 'Let the seats go'}
+      </Button>
+      {state.message && <p role="alert">{state.message.text}</p>}
+    </>
+  )
+}
+
 function cardActions(card: DashboardCard, state: CardState): ReactNode {
   const reference = { reference: card.registrationId }
   switch (state.kind) {
     case 'held':
-      return <PayButton card={card} state={state} variant="secondary" />
+      return (
+        <>
+          <PayButton card={card} state={state} variant="secondary" />
+          <ReleaseButton card={card} />
+        </>
+      )
     case 'hold ended':
       return (
         <StartAgain record={recordOfView(card)} variant="secondary">
@@ -108,13 +136,13 @@ function nextLevel({ classType }: DashboardCard): ReactNode {
 export function ClassCard({ card, state, now, open = false }: ClassCardProps) {
   const meetings = meetingsOf(card)
   const who = namesOf(card.children)
-  const link = useClassLink('registrations', card.registrationId, isLinkOpen(state))
+  const link = useClassLink(linkOfCard(card), isLinkOpen(state))
   const isMissing = link.state === 'missing'
   const badge = isMissing ? 'Link is coming' : state.badge
   const sentence = isMissing ? linkMissing : state.sentence
   return (
     <CardFrame
-      id={`card-${card.registrationId}`}
+      id={`card-${card.cardId}`}
       accent={isLevel(card.classType) ? levels[card.classType].accent : undefined}
       who={asWritten(who)}
       what={

@@ -19,7 +19,7 @@ import { TakesLonger } from '../ui/TakesLonger.tsx'
 import { Announcements } from './Announcements.tsx'
 import { Children, isOf } from './Children.tsx'
 import { ClassCard } from './ClassCard.tsx'
-import { dashboardQuery } from './dashboard-query.ts'
+import { type Home, useDashboard } from './dashboard-query.ts'
 import styles from './Dashboard.module.css'
 import { MembershipPart } from './MembershipPart.tsx'
 import { dateOf } from './moments.ts'
@@ -42,7 +42,7 @@ export function Dashboard() {
   return (
     <div ref={page} className={styles.page}>
       {session.data ? (
-        <Home key={session.data.user.userId} userId={session.data.user.userId} />
+        <Account key={session.data.user.userId} userId={session.data.user.userId} />
       ) : session.isError ? (
         <Unreachable retry={() => void session.refetch()} pending={session.isFetching} />
       ) : (
@@ -85,9 +85,9 @@ function Unreachable({ retry, pending }: { retry: () => void; pending: boolean }
   )
 }
 
-function Home({ userId }: { userId: string }) {
+function Account({ userId }: { userId: string }) {
   useEffect(adoptSignedInAccount, [])
-  const { data, dataUpdatedAt, isError, isFetching, refetch } = useQuery(dashboardQuery(userId))
+  const { data, isError, isFetching, refetch } = useDashboard(userId)
   if (!data) return isError ? <Unreachable retry={() => void refetch()} pending={isFetching} /> : <Waiting />
   if (!data.account.isConfirmed) {
     return (
@@ -99,7 +99,7 @@ function Home({ userId }: { userId: string }) {
       </div>
     )
   }
-  return <Known dashboard={data} arrivedAt={dataUpdatedAt} asking={isFetching} again={() => void refetch()} />
+  return <Known dashboard={data} asking={isFetching} again={() => void refetch()} />
 }
 
 const partTexts: Record<DashboardPart, string> = {
@@ -126,15 +126,14 @@ function Down({ part, asking, again }: DownProps) {
 }
 
 interface KnownProps {
-  dashboard: DashboardAnswer
-  arrivedAt: number
+  dashboard: Home
   asking: boolean
   again: () => void
 }
 
-function Known({ dashboard, arrivedAt, asking, again }: KnownProps) {
+function Known({ dashboard, asking, again }: KnownProps) {
   const { account, unavailable, classes, orders } = dashboard
-  const now = useServerNow({ serverTime: dashboard.now, arrivedAt }, (time) =>
+  const now = useServerNow(dashboard.aheadByMs, (time) =>
     deadlinesOf(statedCards(dashboard, time), statedSeats(dashboard, time)),
   )
   const search = useSearch({ from: '/dashboard' })
@@ -173,11 +172,11 @@ function Known({ dashboard, arrivedAt, asking, again }: KnownProps) {
               <Children cards={cards} chosen={search.child} />
               {shown.map(({ card, state }) => (
                 <ClassCard
-                  key={card.registrationId}
+                  key={card.cardId}
                   card={card}
                   state={state}
                   now={now}
-                  open={search.open === 'dates' && search.card === card.registrationId}
+                  open={search.open === 'dates' && search.card === card.cardId}
                 />
               ))}
               {shown.length === 0 && (

@@ -3,7 +3,7 @@ import { inOneLine } from '../checkout/Ticket.tsx'
 import { Row } from '../forms/Form.tsx'
 import { AddToCalendar } from '../registration/AddToCalendar.tsx'
 import { AsWritten } from '../ui/AsWritten.tsx'
-import { Join, Passcode, useClassLink } from './class-link.tsx'
+import { Join, linkOfCard, Passcode, useClassLink } from './class-link.tsx'
 import { linkMissing, namesOf } from './ClassCard.tsx'
 import { Moment } from './Moment.tsx'
 import { momentOf, nearnessOf } from './moments.ts'
@@ -26,11 +26,10 @@ interface NextProps {
 export function Next({ next, now, incomplete }: NextProps) {
   const { state, meeting } = next
   const isOpen = isLinkOpen(state)
-  const [of, id] =
-    next.kind === 'card'
-      ? (['registrations', next.card.registrationId] as const)
-      : (['member-seats', next.seat.membershipId] as const)
-  const link = useClassLink(of, id, isOpen)
+  const link = useClassLink(
+    next.kind === 'card' ? linkOfCard(next.card) : `member-seats/${next.seat.membershipId}/link`,
+    isOpen,
+  )
   const who = next.kind === 'card' ? namesOf(next.card.children) : memberNames(next.seat)
   const what = next.kind === 'card' ? next.card.levelTitle : 'Members’ class'
   const count = next.kind === 'card' ? meetingsOf(next.card).length : 1

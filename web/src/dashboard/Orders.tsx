@@ -34,10 +34,10 @@ function toldOf(order: Order): { badge: string; tone: Tone; text: string } {
       return {
         badge: 'Refund on its way',
         tone: 'note',
-        text: `${usd(back.pending)} goes back to your card. Banks take 5 to 10 days.`,
+        text: `${usd(back.pending)} is being refunded to your card. Banks take 5 to 10 days.`,
       }
     case 'returned':
-      return { badge: 'Refunded', tone: 'done', text: `${usd(back.done)} went back to your card.` }
+      return { badge: 'Refunded', tone: 'done', text: `${usd(back.done)} was refunded to your card.` }
     case 'owed':
       return {
         badge: 'Refund needs us',

@@ -36,7 +36,7 @@ export function PastList({ userId, now }: { userId: string; now: number }) {
         </>
       )}
       {data?.cards?.map((card) => (
-        <ClassCard key={card.registrationId} card={card} state={cardStateOf(card, now)} now={now} />
+        <ClassCard key={card.cardId} card={card} state={cardStateOf(card, now)} now={now} />
       ))}
       {data?.orders && data.orders.length > 0 && <OrderList orders={data.orders} />}
       {failed && (

@@ -33,7 +33,7 @@ export function tasksOf(
         const seats = card.children.length === 1 ? 'the seat' : 'the seats'
         return [
           {
-            key: card.registrationId,
+            key: card.cardId,
             deadline: until,
             text: `Pay for ${seats} of ${names}, held until ${clockTimeOf(until)}`,
             button: (variant) => <PayButton card={card} state={state} variant={variant} />,
@@ -43,7 +43,7 @@ export function tasksOf(
       case 'waiver missing':
         return [
           {
-            key: card.registrationId,
+            key: card.cardId,
             deadline: Date.parse(state.meeting?.startsAt ?? card.startsAt),
             text: `Sign the waiver for ${names}`,
             button: (variant) => (

@@ -62,6 +62,27 @@ describe('a card says of', () => {
     ['a kept payment that billing cannot tell of', sampleCard({}, null), 'Ready'],
     ['a registration that was given up', sampleCard({ status: 'cancelled', payment: null }, null), 'Canceled'],
     [
+      'seats that the family gave up',
+      sampleCard(
+        {
+          status: 'cancelled',
+          places: [
+            {
+              placeId: '019a0000-0000-7000-8000-0000000000d1',
+              childName: 'Ivo',
+              childAge: 9,
+              status: 'cancelled',
+              paidAmount: 40_000,
+              moves: 0,
+              cancelledAt: '2027-01-03T05:00:00.000Z',
+            },
+          ],
+        },
+        null,
+      ),
+      'Canceled: You canceled on January 2.',
+    ],
+    [
       'a dispute',
       sampleCard({}, { disputes: [{ amount: 40_000, currency: 'usd', status: 'needs_response' }] }),
       'Payment disputed: Nothing can be signed or shipped until your bank decides. We’re keeping your seat until then.',

@@ -159,11 +159,24 @@ export function cardStateOf(card: DashboardCard, now: number): CardState {
         sentence: `Your bank returned ${amountOf(status.refund.money)} to you.`,
       }
     case 'cancelled':
-      return status.refund ? refundState(status.refund) : { kind: 'canceled', badge: 'Canceled', tone: 'note' }
+      return status.refund ? refundState(status.refund, canceledOn(card)) : canceledState(card)
     case 'registered':
       return seatedState(card, now, status.disputed)
   }
 }
+
+/** When the family gave up these places, if it did. */
+function canceledOn({ places = [] }: DashboardCard): string | undefined {
+  const at = places.find(({ cancelledAt }) => cancelledAt !== null)?.cancelledAt
+  return at ? `You canceled on ${dateOf(schoolDate(at))}.` : undefined
+}
+
+const canceledState = (card: DashboardCard): CardState => ({
+  kind: 'canceled',
+  badge: 'Canceled',
+  tone: 'note',
+  sentence: canceledOn(card),
+})
 
 function seatedState(card: DashboardCard, now: number, disputed: boolean): CardState {
   const meetings = meetingsOf(card)
@@ -243,9 +256,9 @@ export function partBackOf({ checkout }: DashboardCard): string | undefined {
     ofPayment.filter(({ status }) => (status === 'succeeded') === done).reduce((cents, { amount }) => cents + amount, 0)
   const [back, coming] = [sum(true), sum(false)]
   const parts = [
-    ...(back > 0 ? [`${formatMoney(usd(back))} went back`] : []),
-    ...(coming > 0 ? [`${formatMoney(usd(coming))} is on its way back`] : []),
-    ...(owed > 0 ? [`${formatMoney(usd(owed))} could not be sent back yet`] : []),
+    ...(back > 0 ? [`${formatMoney(usd(back))} was refunded`] : []),
+    ...(coming > 0 ? [`${formatMoney(usd(coming))} is being refunded`] : []),
+    ...(owed > 0 ? [`${formatMoney(usd(owed))} could not be refunded yet`] : []),
   ]
   return parts.length > 0 ? parts.join(', ') : undefined
 }

@@ -1,3 +1,4 @@
+import type { DashboardCard } from '@robokids/contracts/dashboard'
 import type { ClassLink } from '@robokids/contracts/meetings'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -13,16 +14,28 @@ import styles from './ClassLink.module.css'
 const askMs = 10_000
 const askAgainMs = 60_000
 
+type LinkOf =
+  | `registrations/${string}/link`
+  | `registrations/${string}/link?placeId=${string}`
+  | `member-seats/${string}/link`
+
+/** Siblings of one registration may sit in different classes. */
+export function linkOfCard({ registrationId, places }: DashboardCard): LinkOf {
+  const place = places?.find(({ status }) => status === 'seated')
+  return place
+    ? `registrations/${registrationId}/link?placeId=${place.placeId}`
+    : `registrations/${registrationId}/link`
+}
+
 export type LinkState = { state: 'closed' | 'asking' | 'missing' } | { state: 'open'; link: ClassLink }
 
 /**
  * The link of a class, which is asked for while the page believes that it is open: the server decides.
- * @param id a registration's, or a membership's.
  */
-export function useClassLink(of: 'registrations' | 'member-seats', id: string, isOpen: boolean): LinkState {
+export function useClassLink(of: LinkOf, isOpen: boolean): LinkState {
   const { data, error } = useQuery({
-    queryKey: ['dashboard', 'link', id],
-    queryFn: ({ signal }) => api(`/api/${of}/${id}/link`, { answer: classLink, signal }),
+    queryKey: ['dashboard', 'link', of],
+    queryFn: ({ signal }) => api(`/api/${of}`, { answer: classLink, signal }),
     enabled: isOpen,
     gcTime: 0,
     staleTime: 5_000,

@@ -7,7 +7,9 @@ export function sampleCard(
   checkout: Parameters<typeof sampleView>[1] = {},
 ): DashboardCard {
   const paidAt = '2027-01-02T17:05:00.000Z'
+  const view = sampleView()
   return {
+    cardId: changes.registrationId ?? view.registrationId,
     ...sampleView(
       { status: 'waiver_signed', heldUntil: null, startDate: '2027-01-22', waiverSignedAt: paidAt },
       checkout && { status: 'paid', url: null, receiptNumber: 'RK-000012', paidAt, ...checkout },

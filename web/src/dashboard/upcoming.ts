@@ -16,7 +16,7 @@ export interface StatedSeat {
   state: CardState & { meeting: Meeting }
 }
 
-/** The family's next class, of any of its children. */
+/** The class that comes next for anyone of the family. */
 export type Upcoming =
   | { kind: 'card'; card: DashboardCard; state: CardState; meeting: Meeting }
   | { kind: 'member'; seat: MemberClass; state: CardState; meeting: Meeting }

@@ -6,16 +6,12 @@ const tickMs = 5_000
 
 /**
  * The time by the server's clock: a device's own may be hours off, and a link opens by the server's.
- * @param asked the server's time when it answered, and this device's when the answer arrived.
+ * @param aheadByMs how far it was ahead of this device's clock.
  * @param deadlines returns the times that countdowns run to, which are shown by the second at the end.
  */
-export function useServerNow(
-  asked: { serverTime: string; arrivedAt: number },
-  deadlines: (now: number) => readonly number[],
-): number {
-  const aheadBy = Date.parse(asked.serverTime) - asked.arrivedAt
+export function useServerNow(aheadByMs: number, deadlines: (now: number) => readonly number[]): number {
   const [time, setTime] = useState(() => Date.now())
-  const now = Math.max(time, asked.arrivedAt) + aheadBy
+  const now = time + aheadByMs
   const isClose = deadlines(now).some((deadline) => deadline > now && deadline - now <= secondsFromMs + tickMs)
   useEffect(() => {
     const timer = setInterval(() => setTime(Date.now()), isClose ? 1_000 : tickMs)

@@ -1,4 +1,4 @@
-import { maxPerFamily, type FamilyPurchases, type findPurchasesSchema } from '@robokids/contracts/dashboard'
+import { maxOfFamily, type FamilyPurchases, type findPurchasesSchema } from '@robokids/contracts/dashboard'
 import { emailKey } from '@robokids/contracts/fields'
 import { and, desc, eq, inArray, or } from 'drizzle-orm'
 import type { z } from 'zod'
@@ -35,14 +35,14 @@ export async function findPurchases(
     )
     // By the client's UUIDv7, which begins with its time.
     .orderBy(desc(checkoutAttempts.purchaseId))
-    .limit(maxPerFamily)
+    .limit(maxOfFamily)
   const [checkouts, orders, own, ...rest] = await Promise.all([
     readCheckouts(
       db,
       attempts.map(({ purchaseId }) => purchaseId),
       'registration',
     ),
-    readOwnedOrders(db, account.userId, maxPerFamily),
+    readOwnedOrders(db, account.userId, maxOfFamily),
     membership ? presentMembership(db, membership) : null,
     ...others.map((other) => presentMembership(db, other)),
   ])

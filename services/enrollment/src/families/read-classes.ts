@@ -1,4 +1,4 @@
-import { maxPerFamily, type FamilyClasses } from '@robokids/contracts/dashboard'
+import { maxOfFamily, type FamilyClasses } from '@robokids/contracts/dashboard'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
 import type { Config } from '../config.ts'
@@ -12,7 +12,7 @@ import { readMemberSeat } from '../waivers/sign-member-waiver.ts'
 export async function readFamilyClasses(userId: string, context: Context<Config>): Promise<FamilyClasses> {
   const { db } = context
   const [owned, memberClasses] = await Promise.all([
-    listOwned(db, userId, maxPerFamily),
+    listOwned(db, userId, maxOfFamily),
     readMemberClasses(userId, context),
   ])
   const sessions = await db
@@ -46,7 +46,7 @@ async function readMemberClasses(userId: string, context: Context<Config>): Prom
       ),
     )
     .orderBy(desc(memberSeats.createdAt), desc(memberSeats.attemptId))
-    .limit(maxPerFamily)
+    .limit(maxOfFamily)
   const found = await Promise.all(
     rows.map(async ({ seat, classSession }) => {
       // An address may have been another account's when the seat was taken.

@@ -172,9 +172,14 @@ export async function listOwned(db: Database, ownerId: string, limit: number): P
 
 /**
  * The link of a registration's class.
+ * @param placeId the child's, as siblings may sit in different classes; if omitted, that of any.
  * @throws DomainError `registration_not_found`, `registration_not_paid`, and those of `readLink`
  */
-export async function readRegistrationLink(id: string, context: Context<Config>): Promise<ClassLink> {
+export async function readRegistrationLink(
+  id: string,
+  placeId: string | undefined,
+  context: Context<Config>,
+): Promise<ClassLink> {
   const [row] = await context.db.select().from(registrations).where(eq(registrations.id, id))
   if (!row) throw registrationNotFound()
   const isPaid = row.status === 'confirmed' || row.status === 'waiver_signed'
@@ -182,7 +187,9 @@ export async function readRegistrationLink(id: string, context: Context<Config>)
   if (!isPaid || paymentProblem(states.get(id) ?? 'paid') !== undefined)
     throw new DomainError('registration_not_paid', 'There is no class link for a registration that is not paid.')
   const places = (await readPlaces(context.db, [row])).get(id) ?? []
-  const classSessionIds = places.filter(({ status }) => status === 'seated').map((place) => place.classSessionId)
+  const classSessionIds = places
+    .filter((place) => place.status === 'seated' && (placeId === undefined || place.id === placeId))
+    .map((place) => place.classSessionId)
   return readLink({ classSessionIds, isSigned: row.status === 'waiver_signed' }, context)
 }
 
