@@ -294,6 +294,33 @@ describe('a change that happens while the page is open', () => {
   })
 })
 
+describe('the sign-up form of a signed-in parent', () => {
+  const childNames = (page: Page) =>
+    page
+      .getByLabel('Child\u0027s first name')
+      .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value))
+
+  it('is filled in with an only child, and offers several to choose from', async () => {
+    site.api.accounts.user = maren
+    const { address } = ivo
+    site.api.on('GET /api/family', () => ({ json: { children: ivo.children, address } }))
+    const page = await site.open(phone)
+    await page.goto('/robokidspage1')
+    await eventually(() => childNames(page)).toEqual(['Ivo'])
+    expect(await page.getByLabel('Child\u0027s age').inputValue()).toBe('9')
+
+    site.api.on('GET /api/family', () => ({ json: { children: [...ivo.children, noa], address } }))
+    const other = await site.open(phone)
+    await other.goto('/robokidspage2')
+    await other.getByRole('button', { name: 'Noa', exact: true }).click()
+    expect(await childNames(other)).toEqual(['Noa'])
+    await other.getByRole('button', { name: 'Add a sibling' }).click()
+    await other.getByRole('button', { name: 'Ivo', exact: true }).click()
+    expect(await childNames(other)).toEqual(['Noa', 'Ivo'])
+    expect(await findings(other)).toEqual([])
+  })
+})
+
 describe('a part that is away', () => {
   it('is told where it would be, and the rest is there', async () => {
     const page = await openDashboard(
