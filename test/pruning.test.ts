@@ -40,6 +40,7 @@ const cases: Record<string, Case> = {
       { table: 'kit_shipments', column: 'registration_id' },
     ],
   },
+  waitlist_entries: { pruned: { status: 'left' }, kept: [{ status: 'waiting' }, { status: 'offered' }] },
   plan_offers: { pruned: { agreed_at: null }, kept: [{ agreed_at: new Date() }] },
   checkout_attempts: {
     pruned: unpaid,

@@ -27,6 +27,7 @@ import { shopRoutes } from './shop-routes.ts'
 import { startSessions } from './session.ts'
 import { spentProofs } from './spent-proofs.ts'
 import { connectServices } from './upstream.ts'
+import { waitlistRoutes } from './waitlist-routes.ts'
 import { webhookRoute } from './webhook-route.ts'
 
 /**
@@ -61,6 +62,7 @@ export const bff: Service<Config> = {
     await http.register(async (scope) =>
       registrationRoutes(scope, context, services, provenAccounts, references, streamCounts),
     )
+    await http.register(async (scope) => waitlistRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => shopRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => contactRoutes(scope, context, services, provenAccounts))
     await http.register(async (scope) => authRoutes(scope, context, provenAccounts))

@@ -35,11 +35,11 @@ export const configSchema = z.object({
   RATE_LIMIT_READS: numeric(z.int().min(1)).default(1200),
   RATE_LIMIT_WRITES: numeric(z.int().min(1)).default(600),
   /**
-   * Requests for stock alerts per hour and network, each of which may send a mail; eight times as many per /48 of IPv6. Per
+   * Requests for stock alerts, and to join a waitlist, per hour and network, each of which may send a mail; eight times as many per /48 of IPv6. Per
    * account, together with its requests for codes, sign-ups of other emails and changes of its membership.
    */
   RATE_LIMIT_NOTICES: numeric(z.int().min(1)).default(30),
-  /** Requests for stock alerts per hour and mailbox, ignoring plus tags. */
+  /** The same two per hour and mailbox, ignoring plus tags. */
   RATE_LIMIT_NOTICES_TO_MAILBOX: numeric(z.int().min(1)).default(10),
   /**
    * Messages of the contact page per hour and network (eight times as many per /48 of IPv6), account and mailbox.

@@ -22,6 +22,8 @@ export interface MailLimits {
   ofStockAlerts: Limit
   /** As `ofStockAlerts`, with its own counts. @throws DomainError `rate_limited` */
   ofMessages: Limit
+  /** As `ofStockAlerts`, with the same limits and its own counts. @throws DomainError `rate_limited` */
+  ofWaitlist: Limit
 }
 
 export function createMailLimits(context: Pick<Context<Config>, 'bus' | 'config'>, sessions: Sessions): MailLimits {
@@ -50,6 +52,10 @@ export function createMailLimits(context: Pick<Context<Config>, 'bus' | 'config'
     async ofStockAlerts(request, reply) {
       await ofAccount(request, reply)
       countNetworkAndMailbox('notices', RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, request)
+    },
+    async ofWaitlist(request, reply) {
+      await countAccount('waitlist', RATE_LIMIT_NOTICES, request, reply)
+      countNetworkAndMailbox('waitlist', RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, request)
     },
     async ofMessages(request, reply) {
       await countAccount('messages', RATE_LIMIT_MESSAGES, request, reply)

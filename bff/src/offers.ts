@@ -15,6 +15,7 @@ import {
 } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
 import { productStateChanged, type ShopView } from '@robokids/contracts/shop'
+import { waitlistEnded, waitlistJoined, waitlistOffered } from '@robokids/contracts/waitlist'
 import type { Context } from '@robokids/runtime/service'
 import type { Config } from './config.ts'
 import { Cached } from './cached.ts'
@@ -42,6 +43,9 @@ const seatEvents = [
   registrationCancelled,
   memberSeated,
   memberRejected,
+  waitlistJoined,
+  waitlistOffered,
+  waitlistEnded,
 ]
 
 /** The events that make cached offers stale. */

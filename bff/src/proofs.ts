@@ -43,7 +43,7 @@ function demandLevelOf(dates: { held: number; left: number }[]): number {
 }
 
 /** The forms that send a mail to a typed email. */
-const mailForms: readonly ProofForm[] = ['sign-up', 'code', 'password', 'notice']
+const mailForms: readonly ProofForm[] = ['waitlist', 'sign-up', 'code', 'password', 'notice']
 
 /**
  * Proofs of work. They are required for requests that take a seat, create a payment page or send a mail: from visitors who are not

@@ -303,3 +303,70 @@ describe('the price shown before the payment', () => {
     expect(calls()).not.toContain('POST /checkouts')
   })
 })
+
+describe('the waitlist', () => {
+  const entryId = randomUUIDv7()
+  const entry = {
+    entryId,
+    guardianName: 'Maren Holt',
+    email: 'maren.holt@example.com',
+    children: [{ childName: 'Ivo', childAge: 9 }],
+    classSessionId: randomUUIDv7(),
+    classType: 'basic',
+    levelTitle: 'Level 1 Foundations',
+    startDate: '2027-01-08',
+    startTime: '16:00',
+    durationMinutes: 75,
+    timeZone: 'America/Los_Angeles',
+    status: 'offered',
+    place: null,
+    familiesWaiting: 2,
+    offerEndsAt: minutesFromNow(600),
+    closedReason: null,
+    endedAt: null,
+    registrationId: null,
+    createdAt: minutesFromNow(-5),
+  }
+  const address = { addressLine1: '14 Alder Way', city: 'San Mateo', state: 'CA', zipCode: '94401' }
+
+  it('is joined with a proof of work, as the requester from its network, and shows no account', async () => {
+    const { post, requests } = await startWith({ 'POST /waitlist': () => [200, { ...entry, ownerId: randomUUIDv7() }] })
+    const { addressLine1: _1, addressLine2: _2, city: _3, state: _4, zipCode: _5, ...family } = request()
+    const answer = await post('/api/waitlist', family)
+    expect(answer).toMatchObject({ status: 200, body: { entryId, familiesWaiting: 2 } })
+    expect(answer.body).not.toHaveProperty('ownerId')
+    expect(requests[0]?.body).toMatchObject({ id: family.id, ownerId: null, network: '127.0.0.0/24' })
+    expect(requests[0]?.body['browserId']).toEqual(expect.any(String))
+  })
+
+  it('leads from an accepted offer to the payment page of its registration', async () => {
+    const registrationId = randomUUIDv7()
+    const accepted = `POST /waitlist/${entryId}/accept`
+    const { post, calls, requests } = await startWith({
+      [accepted]: () => [200, { ...sample, registrationId, isNew: true }],
+    })
+    expect(await post(`/api/waitlist/${entryId}/accept`, address)).toMatchObject({
+      status: 200,
+      body: { registrationId, checkoutUrl: expect.stringContaining(`/api/registrations/${registrationId}/pay/`) },
+    })
+    expect(calls()).toEqual([accepted, 'POST /checkouts'])
+    expect(requests[0]?.body).toMatchObject({ ...address, ownerId: null, network: '127.0.0.0/24' })
+  })
+
+  it('opens no payment page for an offer that has ended, and knows no place but by its reference', async () => {
+    const unknown = randomUUIDv7()
+    const { post, calls } = await startWith({
+      [`POST /waitlist/${unknown}/decline`]: () => refusal(404, 'waitlist_entry_not_found'),
+      [`POST /waitlist/${entryId}/accept`]: () => refusal(409, 'offer_ended'),
+      [`POST /waitlist/${entryId}/leave`]: () => [200, { ...entry, status: 'left' }],
+    })
+    const ended = await post(`/api/waitlist/${entryId}/accept`, address)
+    expect(ended).toMatchObject({ status: 409, body: { code: 'offer_ended' } })
+    expect(await post(`/api/waitlist/${entryId}/leave`)).toMatchObject({ status: 200, body: { status: 'left' } })
+    expect(calls()).toEqual([`POST /waitlist/${entryId}/accept`, `POST /waitlist/${entryId}/leave`])
+    expect(await post(`/api/waitlist/${unknown}/decline`)).toMatchObject({
+      status: 404,
+      body: { code: 'waitlist_entry_not_found', message: 'We can’t find this place in line.' },
+    })
+  })
+})

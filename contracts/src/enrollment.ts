@@ -246,8 +246,10 @@ export const classSessionSchema = z.object({
   durationMinutes: z.int(),
   timeZone: z.string(),
   capacity: z.int(),
-  /** Never negative, even if the capacity was lowered below the number of taken seats. */
+  /** Without those set aside for the waitlist. Never negative, even if the capacity was lowered below the number of taken seats. */
   seatsLeft: z.int().min(0),
+  /** The number of families in its line. Absent from responses of the previous version. */
+  familiesWaiting: z.int().min(0).optional(),
   /** Absent from responses of the previous version. */
   meetings: z.array(meetingSchema).optional(),
 })

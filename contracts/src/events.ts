@@ -6,6 +6,7 @@ import * as identity from './identity.ts'
 import * as notifications from './notifications.ts'
 import * as reminders from './reminders.ts'
 import * as shop from './shop.ts'
+import * as waitlist from './waitlist.ts'
 
 /** All events, in the order of the business flow. */
 export const allEvents: readonly EventDefinition[] = [
@@ -17,6 +18,9 @@ export const allEvents: readonly EventDefinition[] = [
   identity.signInLocked,
   enrollment.seasonOpened,
   enrollment.smallClassesFound,
+  waitlist.waitlistJoined,
+  waitlist.waitlistOffered,
+  waitlist.waitlistEnded,
   enrollment.registrationHeld,
   billing.checkoutCreated,
   billing.checkoutExpired,

@@ -37,6 +37,9 @@ export const mailKinds = [
   'membership_asked_again',
   'small_classes',
   'contact_message',
+  'waitlist_joined',
+  'waitlist_offered',
+  'waitlist_ended',
 ] as const
 export type MailKind = (typeof mailKinds)[number]
 

@@ -25,6 +25,7 @@ export const pagePaths = [
   '/robokids/receipt',
   '/robokids/waiver',
   '/waiver',
+  '/waitlist',
   '/membership',
   '/membership/register',
   '/membership/login',

@@ -3,6 +3,7 @@ import { z } from 'zod'
 /** The requests for which a visitor who is not signed in needs a proof of work: each costs a seat, a payment page or a mail. */
 export const proofForms = [
   'registration',
+  'waitlist',
   'payment',
   'membership',
   'order',

@@ -1,5 +1,6 @@
 import type { RegisterBody } from '@robokids/contracts/bff'
 import type { AgreementTerms } from '@robokids/contracts/agreement'
+import type { Address } from '@robokids/contracts/enrollment'
 import type { OrderItem } from '@robokids/contracts/shop'
 import type { SwitchQuote } from '@robokids/contracts/billing'
 import { Browser, type Answer } from './browser.ts'
@@ -77,6 +78,14 @@ export interface Joined {
   /** Accepted plan changes. */
   switches: number
 }
+/** A family's place in the line of a class. */
+export interface Waiting {
+  id: string
+  family: Family
+  body: Omit<RegisterBody, keyof Address>
+  /** The account that was signed in when it joined. */
+  owner: Account | null
+}
 export type Purchase = Registered | Ordered | Joined
 
 /** A payment page, whatever its current state. */
@@ -111,6 +120,7 @@ export class Walk {
   readonly orders: Ordered[] = []
   readonly memberships: Joined[] = []
   readonly pages: Page[] = []
+  readonly waiting: Waiting[] = []
   readonly quotes: Quote[] = []
   /** Separate browsers to check accounts in when all has settled. */
   readonly windows = new Map<Account, Browser>()

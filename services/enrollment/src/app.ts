@@ -11,6 +11,7 @@ import { routes } from './routes.ts'
 import { seed } from './seed.ts'
 import { reportSmallClasses } from './classes/report-small-classes.ts'
 import { tables } from './tables.ts'
+import { nextDueLine, runLines } from './waitlist/run-lines.ts'
 
 /** Classes, seats, registrations, waivers and kits. */
 export const enrollment: Service<Config> = {
@@ -24,6 +25,7 @@ export const enrollment: Service<Config> = {
   jobs: [
     { name: 'expire-holds', everyMs: 5_000, run: expireHolds, nextDue: nextHoldEnd },
     { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds, nextDue: nextMemberHoldEnd },
+    { name: 'run-waitlists', everyMs: 5_000, run: runLines, nextDue: nextDueLine },
     { name: 'make-signed-pdfs', everyMs: 5_000, run: makeSignedPdfs, nextDue: nextSignedPdf },
     { name: 'open-season', everyMs: 3_600_000, run: ({ db, clock }) => db.transaction((tx) => openSeason(tx, clock)) },
     { name: 'send-reminders', everyMs: 10_000, run: sendReminders, nextDue: nextReminder },

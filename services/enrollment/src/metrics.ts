@@ -3,7 +3,8 @@ import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, gt, isNull } from 'drizzle-orm'
 import { Counter, Gauge } from 'prom-client'
 import type { Config } from './config.ts'
-import { changes, classSessions, registrations, waivers } from './schema.ts'
+import { seatsLeft } from './rules.ts'
+import { changes, classSessions, registrations, waitlistEntries, waivers } from './schema.ts'
 
 const counters = {
   member_seats_total: {
@@ -27,7 +28,7 @@ export function registerMetrics(context: Context<Config>): void {
   const pdfs = new Gauge({ name: 'signed_pdfs_pending', help: 'Signatures whose PDF is still to be made', registers })
   const seats = new Gauge({
     name: 'seats',
-    help: 'Seats of the coming classes on sale, by class and state (held, sold, left)',
+    help: 'Seats of the coming classes on sale, by class and state (held, sold, set aside for the waitlist, left)',
     labelNames: ['class_type', 'date', 'state'],
     registers,
   })
@@ -48,14 +49,22 @@ export function registerMetrics(context: Context<Config>): void {
       oversold.set(coming.filter(({ held, sold, capacity }) => held + sold > capacity).length)
       // Classes that have begun are no longer shown.
       seats.reset()
-      for (const { classType: class_type, date, held, sold, capacity } of coming.slice(0, maxSessions)) {
+      for (const classSession of coming.slice(0, maxSessions)) {
+        const { classType: class_type, date, held, sold, setAside } = classSession
         seats.set({ class_type, date, state: 'held' }, held)
         seats.set({ class_type, date, state: 'sold' }, sold)
-        seats.set({ class_type, date, state: 'left' }, Math.max(0, capacity - held - sold))
+        seats.set({ class_type, date, state: 'set_aside' }, setAside)
+        seats.set({ class_type, date, state: 'left' }, seatsLeft(classSession))
       }
     },
   })
   countRows(context, { name: 'registrations', label: 'status', table: registrations, column: registrations.status })
+  countRows(context, {
+    name: 'waitlist_entries',
+    label: 'status',
+    table: waitlistEntries,
+    column: waitlistEntries.status,
+  })
   countRows(context, { name: 'changes', label: 'status', table: changes, column: changes.status })
 }
 

@@ -39,6 +39,13 @@ import {
   setLinkSchema,
   skipMeetingSchema,
 } from '@robokids/contracts/meetings'
+import {
+  acceptOfferSchema,
+  joinWaitlistSchema,
+  waitlistEntriesSchema,
+  waitlistEntrySchema,
+  waitlistQuerySchema,
+} from '@robokids/contracts/waitlist'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -66,6 +73,11 @@ import { readMemberLink, readMemberSeat, signMemberWaiver } from './waivers/sign
 import { readOwnSignedPdf } from './waivers/read-own-signed-pdf.ts'
 import { readSignedPdf, signWaiver } from './waivers/sign-waiver.ts'
 import { waiverDocument } from './waivers/waiver-document.ts'
+import { acceptOffer } from './waitlist/accept-offer.ts'
+import { declineOffer } from './waitlist/decline-offer.ts'
+import { joinWaitlist } from './waitlist/join-waitlist.ts'
+import { leaveWaitlist } from './waitlist/leave-waitlist.ts'
+import { listEntries, readEntry } from './waitlist/read-entries.ts'
 
 const byId = z.object({ id: uuid() })
 const byUser = z.object({ userId: uuid('This is not the id of an account.') })
@@ -141,6 +153,34 @@ export function routes(http: Http, context: Context<Config>): void {
     '/registrations/:id/open',
     { schema: { params: byId, body: openPageSchema.nullish(), response: { 200: registrationSchema } } },
     (request) => openPage(request.params.id, request.body ?? undefined, context),
+  )
+
+  http.post('/waitlist', { schema: { body: joinWaitlistSchema, response: { 200: waitlistEntrySchema } } }, (request) =>
+    joinWaitlist(request.body, context),
+  )
+
+  http.get(
+    '/waitlist',
+    { schema: { querystring: waitlistQuerySchema, response: { 200: waitlistEntriesSchema } } },
+    async (request) => ({ entries: await listEntries(request.query.ownerId, context) }),
+  )
+
+  http.get('/waitlist/:id', { schema: { params: byId, response: { 200: waitlistEntrySchema } } }, (request) =>
+    readEntry(context.db, request.params.id),
+  )
+
+  http.post(
+    '/waitlist/:id/accept',
+    { schema: { params: byId, body: acceptOfferSchema, response: { 200: heldRegistrationSchema } } },
+    (request) => acceptOffer(request.params.id, request.body, context),
+  )
+
+  http.post('/waitlist/:id/decline', { schema: { params: byId, response: { 200: waitlistEntrySchema } } }, (request) =>
+    declineOffer(request.params.id, context),
+  )
+
+  http.post('/waitlist/:id/leave', { schema: { params: byId, response: { 200: waitlistEntrySchema } } }, (request) =>
+    leaveWaitlist(request.params.id, context),
   )
 
   http.post(

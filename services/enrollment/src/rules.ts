@@ -11,6 +11,8 @@ export interface ClassSessionState {
   capacity: number
   held: number
   sold: number
+  /** Free seats that are kept for the waitlist. */
+  setAside: number
   status: ClassSessionStatus
   startsAt: Temporal.Instant
 }
@@ -36,8 +38,14 @@ export interface SeatChange {
 
 const noSeats: SeatChange = { held: 0, sold: 0 }
 
-export function seatsLeft(classSession: Pick<ClassSessionState, 'capacity' | 'held' | 'sold'>): number {
-  return Math.max(0, classSession.capacity - classSession.held - classSession.sold)
+/** The seats that anybody can take. */
+export function seatsLeft({
+  capacity,
+  held,
+  sold,
+  setAside,
+}: Pick<ClassSessionState, 'capacity' | 'held' | 'sold' | 'setAside'>): number {
+  return Math.max(0, capacity - held - sold - setAside)
 }
 
 /** Whether the session is on sale: open and in the future. */

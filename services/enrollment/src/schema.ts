@@ -2,9 +2,11 @@ import type { ReminderKind } from '@robokids/contracts/meetings'
 import { changeKinds, changeStatuses, type ChangeTerms } from '@robokids/contracts/changes'
 import type { Child, ClassType, RegistrationFacts, RegistrationStatus } from '@robokids/contracts/enrollment'
 import { levelClassTypes, levelIds } from '@robokids/contracts/enrollment'
+import { closedReasons, waitlistStatuses } from '@robokids/contracts/waitlist'
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
 import {
+  bigint,
   boolean,
   check,
   customType,
@@ -52,10 +54,14 @@ export const classSessions = pgTable(
     timeZone: text('time_zone').notNull(),
     startsAt: instant('starts_at').notNull(),
     capacity: integer().notNull(),
-    /** Seats of registrations that are `held`. */
+    /** Seats of registrations that are `held`, of members who are paying, and of open offers to the line. */
     held: integer().notNull().default(0),
     /** Seats of registrations that are `confirmed` or `waiver_signed`. */
     sold: integer().notNull().default(0),
+    /** Free seats that are not on sale, because a family of the line has been passed over long enough: see waitlist/rules.ts. */
+    setAside: integer('set_aside').notNull().default(0),
+    /** Entries of its line that are `waiting`. */
+    familiesWaiting: integer('families_waiting').notNull().default(0),
     status: text().$type<ClassSessionStatus>().notNull().default('open'),
     /** When it was reported to the operator as too small; null if it was not. */
     smallReportedAt: instant('told_small_at'),
@@ -228,6 +234,75 @@ export const registrations = pgTable(
     index('registrations_owner').on(table.ownerId, table.createdAt),
     index('registrations_asked_owner').on(table.askedOwnerId),
     index('registrations_asked_email').on(sql`lower(${table.askedEmail})`),
+  ],
+)
+
+/** The families that wait for seats in a full class. All changes are made while its class session is locked. */
+export const waitlistEntries = pgTable(
+  'waitlist_entries',
+  {
+    /** Created by the client: the idempotency key. */
+    id: uuid().primaryKey(),
+    /** The order of the line: assigned while the class session is locked. */
+    place: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().notNull(),
+    /** Hex SHA-256 of the request's content. */
+    contentHash: text('content_hash').notNull(),
+    /** The owner and its origin, as in `registrations`. */
+    ownerId: uuid('owner_id'),
+    askedOwnerId: uuid('asked_owner_id'),
+    askedEmail: text('asked_email'),
+    askedAt: instant('asked_at')
+      .notNull()
+      .default(sql`now()`),
+    /** The browser that created it, from the BFF's cookie. */
+    browserId: uuid('browser_id'),
+    network: text(),
+    guardianName: text('guardian_name').notNull(),
+    email: text().notNull(),
+    emailKey: text('email_key').notNull(),
+    children: jsonb().$type<Child[]>().notNull(),
+    seats: integer().notNull(),
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    levelTitle: text('level_title').notNull(),
+    /** The time zone of the family's browser; null if not sent. */
+    familyTimeZone: text('family_time_zone'),
+    status: text({ enum: waitlistStatuses }).notNull().default('waiting'),
+    /** How often seats became free that were too few for it and went to others. */
+    passedOver: integer('passed_over').notNull().default(0),
+    /** The first time. */
+    passedOverSince: instant('passed_over_since'),
+    /** Null without an offer; kept after its end. */
+    offerEndsAt: instant('offer_ends_at'),
+    closedReason: text('closed_reason', { enum: closedReasons }),
+    endedAt: instant('ended_at'),
+    /** The registration that an accepted offer became. Not a foreign key: an unpaid registration is deleted at some time. */
+    registrationId: uuid('registration_id'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [
+    index('waitlist_line')
+      .on(table.classSessionId, table.place)
+      .where(sql`status = 'waiting'`),
+    index('waitlist_offers')
+      .on(table.offerEndsAt)
+      .where(sql`status = 'offered'`),
+    index('waitlist_ended')
+      .on(table.updatedAt)
+      .where(sql`status not in ('waiting', 'offered')`),
+    index('waitlist_session').on(table.classSessionId),
+    index('waitlist_email').on(table.emailKey),
+    index('waitlist_owner').on(table.ownerId, table.createdAt),
+    index('waitlist_asked_owner').on(table.askedOwnerId),
+    index('waitlist_asked_email').on(sql`lower(${table.askedEmail})`),
+    index('waitlist_browser')
+      .on(table.browserId)
+      .where(sql`status in ('waiting', 'offered')`),
+    index('waitlist_network')
+      .on(table.network)
+      .where(sql`status in ('waiting', 'offered')`),
   ],
 )
 

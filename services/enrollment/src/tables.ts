@@ -25,6 +25,12 @@ export const tables: TableLives = {
       and not exists (select from kit_shipments where registration_id = registrations.id)`,
     why: 'Nobody paid for it: half a year for questions, and longer than any payment takes. Paid ones are kept',
   },
+  waitlist_entries: {
+    days: 180,
+    since: 'updated_at',
+    only: `status not in ('waiting', 'offered')`,
+    why: 'The wait is over: half a year for questions. What was bought is a registration',
+  },
   places: { kept: 'Purchases' },
   changes: { kept: 'What families have confirmed, and what they got back' },
   change_policies: { kept: 'The rules by which changes were made' },

@@ -31,7 +31,8 @@ export const adminHeaders = { 'x-admin-secret': 'local-admin' }
 
 /** The browser of all requests that name no other one. */
 export const browserId = randomUUIDv7()
-const purchasePaths = /^\/(registrations(\/judge|\/[-0-9a-f]+\/hold)?|member-seats(\/release)?|waivers)$/
+const purchasePaths =
+  /^\/(registrations(\/judge|\/[-0-9a-f]+\/hold)?|member-seats(\/release)?|waivers|waitlist(\/[-0-9a-f]+\/accept)?)$/
 
 /** Adds the browser to a request, as the BFF does. */
 function inBrowser(method: string, path: string, body: unknown): unknown {

@@ -26,6 +26,7 @@ import { signInLockedMail } from './mails/sign-in-locked.ts'
 import { smallClassesMail } from './mails/small-classes.ts'
 import { userDeletedMail } from './mails/user-deleted.ts'
 import { userUpdatedMail } from './mails/user-updated.ts'
+import { isTold, waitlistEndedMail, waitlistJoinedMail, waitlistOfferedMail } from './mails/waitlist.ts'
 import { waiverSignedMail } from './mails/waiver-signed.ts'
 import { openCode } from './open-code.ts'
 import { asLine, endsRegistration, isWhole } from './rules.ts'
@@ -363,6 +364,21 @@ const composers: { [Kind in keyof MailData]: Composer<Kind> } = {
     ...contactMessageMail(data),
     replyTo: { name: asLine(data.name, 100), address: data.email },
   }),
+  waitlist_joined: (data, { siteUrl }) => ({
+    ...waitlistJoinedMail(data, siteUrl),
+    recipientName: data.guardianName,
+  }),
+  waitlist_offered: (data, { mail, context, siteUrl }) => {
+    // A mail that an administrator resends may be late.
+    const isOver = Temporal.Instant.compare(Temporal.Instant.from(data.offerEndsAt), context.clock.now()) <= 0
+    if (mail.sending === 1 && isOver) throw new MailOutdated('The offer ended before this could be sent.')
+    return { ...waitlistOfferedMail(data, siteUrl), recipientName: data.guardianName }
+  },
+  waitlist_ended: (data, { siteUrl }) => {
+    const { outcome } = data
+    if (!isTold(outcome)) throw new MailOutdated('The family ended it itself. This row drops what is still to be sent.')
+    return { ...waitlistEndedMail({ ...data, outcome }, siteUrl), recipientName: data.guardianName }
+  },
 }
 
 /**

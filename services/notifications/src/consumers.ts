@@ -28,6 +28,7 @@ import type { EventDefinition } from '@robokids/contracts/event'
 import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from '@robokids/contracts/identity'
 import { classLinkMissing, classReminderDue, registrationRescheduled } from '@robokids/contracts/reminders'
 import { schoolDate } from '@robokids/contracts/school-date'
+import { waitlistEnded, waitlistJoined, waitlistOffered } from '@robokids/contracts/waitlist'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { enqueueMail, type SubjectTime } from './enqueue-mail.ts'
@@ -257,6 +258,35 @@ export const consumers: Consumer<Config>[] = [
     const { attemptId: membershipId, refunded: amount, ...refund } = data
     await notifyOperator(tx, context, { ...refund, membershipId, amount }, about)
   }),
+  consume(waitlistJoined, { from: 'now' }, (tx, { time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'waitlist_joined',
+      factId: data.entryId,
+      about: { subject: `waitlist:${data.entryId}`, time },
+      recipient: data.email,
+      data,
+    }),
+  ),
+  consume(waitlistOffered, { from: 'now' }, (tx, { time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'waitlist_offered',
+      factId: data.entryId,
+      about: { subject: `waitlist:${data.entryId}`, time },
+      expiresAt: Temporal.Instant.from(data.offerEndsAt),
+      recipient: data.email,
+      data,
+    }),
+  ),
+  // Also the ends that are not told, since they make pending mails untrue.
+  consume(waitlistEnded, { from: 'now' }, (tx, { time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'waitlist_ended',
+      factId: data.entryId,
+      about: { subject: `waitlist:${data.entryId}`, time },
+      recipient: data.email,
+      data,
+    }),
+  ),
   consume(paymentDisputed, { from: 'now' }, (tx, { time, data }, context) =>
     enqueueMail(tx, context, {
       kind: 'payment_disputed',

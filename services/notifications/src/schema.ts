@@ -38,6 +38,7 @@ import {
   type productStateChanged,
   type ProductState,
 } from '@robokids/contracts/shop'
+import type { waitlistEnded, waitlistJoined, waitlistOffered } from '@robokids/contracts/waitlist'
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
 import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
@@ -91,13 +92,16 @@ export interface MailData {
   >
   small_classes: EventOf<typeof smallClassesFound>['data']
   contact_message: SendMessage
+  waitlist_joined: EventOf<typeof waitlistJoined>['data']
+  waitlist_offered: EventOf<typeof waitlistOffered>['data']
+  waitlist_ended: EventOf<typeof waitlistEnded>['data']
 }
 
 /** The kinds composed in `mails/membership.ts`. */
 export type MembershipKind = Extract<keyof MailData, `membership_${string}` | 'payment_disputed'>
 
 /** The subject of a mail: `registration:{registrationId}`. Mails about the same subject are sent in the order of their events. */
-export type Subject = `${'registration' | 'order' | 'membership' | 'account' | 'dispute'}:${string}`
+export type Subject = `${'registration' | 'order' | 'membership' | 'account' | 'dispute' | 'waitlist'}:${string}`
 
 export type OrderKind = 'order_paid' | 'order_refunded' | 'order_refund_failed' | 'order_shipped'
 

@@ -134,6 +134,14 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
       membership_switched: always,
     },
   },
+  waitlist_offered: {
+    reason: 'There was an offer before this could be sent.',
+    any: { waitlist_joined: always },
+  },
+  waitlist_ended: {
+    reason: 'The place in line or the offer ended before this could be sent.',
+    any: { waitlist_joined: always, waitlist_offered: always },
+  },
   user_deleted: {
     reason: 'The account was deleted before this could be sent.',
     // The advice in these mails needs the account. A previous address is still told.

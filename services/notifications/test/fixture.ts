@@ -69,6 +69,7 @@ export interface NotificationsFixture {
   advanceTime(duration: Temporal.DurationLike): void
   mailsOf(registrationId: string): Promise<Mail[]>
   mailsTo(userId: string): Promise<Mail[]>
+  mailsToAddress(email: string): Promise<Mail[]>
   resend(mailId: string): Promise<Mail>
   close(): Promise<void>
 }
@@ -115,6 +116,7 @@ export async function startNotifications(settings: Record<string, string> = {}):
     },
     mailsOf: (registrationId) => mails(`registrationId=${registrationId}`),
     mailsTo: (userId) => mails(`userId=${userId}`),
+    mailsToAddress: (email) => mails(`email=${encodeURIComponent(email)}`),
     async resend(mailId) {
       const answer = await fetch(`${service.url}/mails/${mailId}/resend`, { method: 'POST', headers: adminHeaders })
       return mailSchema.parse(await answer.json())

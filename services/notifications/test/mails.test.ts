@@ -10,6 +10,7 @@ import {
   type RegistrationFacts,
 } from '@robokids/contracts/enrollment'
 import { mailDelivered } from '@robokids/contracts/notifications'
+import { waitlistEnded, waitlistJoined, waitlistOffered, type WaitlistFacts } from '@robokids/contracts/waitlist'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eventually } from '@robokids/test/bed'
 import { eq } from 'drizzle-orm'
@@ -700,6 +701,87 @@ describe('registration.asked_again', () => {
     expect((await fixture.mailsOf(facts.registrationId)).map(({ kind }) => kind)).toEqual(
       Array.from({ length: 3 }, () => 'registration_asked_again'),
     )
+  })
+})
+
+describe('the waitlist', () => {
+  const waiting = (changes: Partial<WaitlistFacts> = {}): WaitlistFacts => {
+    const { registrationId: entryId, address: _, ...facts } = registration()
+    return { ...facts, entryId, familyTimeZone: 'America/New_York', ...changes }
+  }
+  const two = [
+    { childName: 'Ivo', childAge: 8 },
+    { childName: 'Mia', childAge: 11 },
+  ]
+  const offerEndsAt = '2099-01-20T19:00:00.000Z'
+
+  it('mails a family its place, what waiting means and the way out, once', async () => {
+    const facts = waiting({ children: two })
+    const event = await fixture.bed.bus.publish(waitlistJoined, facts.entryId, {
+      ...facts,
+      place: 3,
+      familiesWaiting: 7,
+    })
+    await fixture.bed.bus.republish(event)
+    const { parsed: mail } = await fixture.smtp.mailTo(facts.email)
+    expect(withoutIsolates(mail.subject)).toBe(
+      'You’re in line: Ivo and Mia, Level 1 Foundations, Friday, January 8, 2027',
+    )
+    expect(mail.text).toContain('You are 3rd of 7 families')
+    expect(mail.text).toContain('You wait for 2 seats together. We offer seats in order.')
+    expect(mail.text).toContain(`${siteUrl}/waitlist?reference=${facts.entryId}`)
+    await eventually(async () => (await fixture.mailsToAddress(facts.email)).every(({ status }) => status === 'sent'))
+    expect(await fixture.mailsToAddress(facts.email)).toHaveLength(1)
+  })
+
+  it('mails an offer with its end in Pacific and the family’s time, and a link to a page', async () => {
+    const facts = waiting({ children: two })
+    const event = await fixture.bed.bus.publish(waitlistOffered, facts.entryId, { ...facts, offerEndsAt })
+    await fixture.bed.bus.republish(event)
+    const { parsed: mail } = await fixture.smtp.mailTo(facts.email)
+    expect(withoutIsolates(mail.subject)).toBe(
+      '2 seats are yours: Ivo and Mia, Level 1 Foundations, Friday, January 8, 2027',
+    )
+    expect(mail.text).toContain('Tuesday, January 20, 2099 at 11:00 AM Pacific')
+    expect(mail.text).toContain('Tuesday, January 20, 2099 at 2:00 PM your time (Eastern Time)')
+    expect(mail.text).toContain(`${siteUrl}/waitlist?offer=${facts.entryId}`)
+    expect(await fixture.mailsToAddress(facts.email)).toHaveLength(1)
+  })
+
+  it.each([
+    ['expired', 'The offer ended: Ivo,', 'The offer ended on Tuesday. The seats went to the next family.'],
+    ['class_cancelled', 'Class canceled: Ivo,', 'This class was canceled, so the line is closed.'],
+    ['class_started', 'No seat became free: Ivo,', 'This class has begun, so the line is closed.'],
+  ] as const)('mails once that it ended: %s', async (outcome, subject, words) => {
+    const facts = waiting()
+    const event = await fixture.bed.bus.publish(waitlistEnded, facts.entryId, { ...facts, outcome, offerEndsAt })
+    await fixture.bed.bus.republish(event)
+    const { parsed: mail } = await fixture.smtp.mailTo(facts.email)
+    expect(withoutIsolates(mail.subject)).toContain(subject)
+    expect(mail.text).toContain(words)
+    expect(await fixture.mailsToAddress(facts.email)).toHaveLength(1)
+  })
+
+  it.each(['accepted', 'declined', 'left', 'registered'] as const)(
+    'mails nothing about what the family did itself (%s), and no offer that comes after it',
+    async (outcome) => {
+      const facts = waiting()
+      await fixture.bed.bus.publish(waitlistEnded, facts.entryId, { ...facts, outcome, offerEndsAt })
+      await eventually(async () =>
+        (await fixture.mailsToAddress(facts.email)).some(({ status }) => status === 'dropped'),
+      )
+      await fixture.bed.bus.publish(waitlistOffered, facts.entryId, { ...facts, offerEndsAt })
+      await eventually(async () => {
+        const known = await fixture.mailsToAddress(facts.email)
+        return known.length === 2 && known.every(({ status }) => status === 'dropped')
+      })
+    },
+  )
+
+  it('mails no offer that has ended', async () => {
+    const facts = waiting()
+    await fixture.bed.bus.publish(waitlistOffered, facts.entryId, { ...facts, offerEndsAt: '2026-01-01T00:00:00.000Z' })
+    await eventually(async () => (await fixture.mailsToAddress(facts.email)).some(({ status }) => status === 'dropped'))
   })
 })
 

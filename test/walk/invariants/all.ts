@@ -5,17 +5,20 @@ import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
 import { chargesHavePurchases, openPagesHoldTheirSeats } from './payments.ts'
 import { seatsAddUp, unpaidSeatsAreFew } from './seats.ts'
+import { linesAreServed, offersEnd } from './waitlist.ts'
 import { listsAgree, purchasesHaveOwners, viewsAgree } from './views.ts'
 
 /** @throws Violation */
 export type Invariant = (walk: Walk) => Promise<void>
 
 /** Rules that hold after each step. */
-export const always: Invariant[] = [seatsAddUp, unpaidSeatsAreFew]
+export const always: Invariant[] = [seatsAddUp, unpaidSeatsAreFew, linesAreServed]
 
 /** Rules that hold when all processing has settled. */
 export const settled: Invariant[] = [
   seatsAddUp,
+  linesAreServed,
+  offersEnd,
   noDeadLetters,
   chargesHavePurchases,
   openPagesHoldTheirSeats,

@@ -16,6 +16,7 @@ export async function seatsAddUp(walk: Walk): Promise<void> {
   const rows = await walk.world.system.sql('enrollment')<Count[]>`
     select s.class_type || ' ' || s.date as class, s.capacity, s.held, s.sold,
       (select coalesce(sum(seats), 0)::int from registrations r where r.class_session_id = s.id and r.status = 'held')
+      + (select coalesce(sum(seats), 0)::int from waitlist_entries e where e.class_session_id = s.id and e.status = 'offered')
       + (select coalesce(sum(seats), 0)::int from changes c where c.to_class_session_id = s.id and c.status = 'held')
       + (select count(*)::int from (
           select email_key from member_holds h where h.class_session_id = s.id

@@ -11,6 +11,7 @@ import { orderOperations } from './orders.ts'
 import { payingOperations } from './paying.ts'
 import { registrationOperations } from './registrations.ts'
 import { strangerOperations } from './strangers.ts'
+import { waitlistOperations } from './waitlist.ts'
 import { waiverOperations } from './waivers.ts'
 
 /** Operations that can run concurrently. */
@@ -19,6 +20,7 @@ const people: Operation[] = [
   ...orderOperations,
   ...membershipOperations,
   ...waiverOperations,
+  ...waitlistOperations,
   ...strangerOperations,
   ...accountOperations,
   ...payingOperations,

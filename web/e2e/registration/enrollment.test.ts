@@ -1,7 +1,9 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from '@robokids/local/settings'
 import { buildWeb } from '@robokids/local/web-build'
+import { localAdminSecret } from '@robokids/runtime/config'
 import { eventually } from '@robokids/test/bed'
 import { startSystem, type System } from '@robokids/test/system'
 import { readTaggedPdf } from '@robokids/test/tagged-pdf'
@@ -269,4 +271,58 @@ describe('a class date', () => {
       await context.close()
     },
   )
+
+  it('waits for a full class with two children, is offered the seats that a refund frees, takes them and pays', async () => {
+    const email = 'bo.lind@example.com'
+    const [open] = await system.openDates('custom')
+    const startDate = open?.date ?? ''
+    const siblings = [{ childName: 'Other', childAge: 12 }]
+    const other = await system.register({ classType: 'custom', startDate, siblings })
+    await system.pay(other.checkoutUrl)
+    await system.reaches(other.registrationId, 'confirmed')
+    await system.sql('enrollment')`
+      update class_sessions set capacity = 2 where class_type = 'custom' and date = ${startDate}`
+
+    const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
+    const page = await context.newPage()
+    await page.goto('/robokidspage4')
+    await page
+      .getByRole('link', { name: /^Join the waitlist for/ })
+      .first()
+      .click()
+    await page.getByLabel('Guardian name').fill('Bo Lind')
+    await page.getByLabel('Email', { exact: true }).fill(email)
+    await page.getByRole('button', { name: 'Add a sibling' }).click()
+    for (const [index, name] of ['Una', 'Per'].entries()) {
+      await page.getByLabel("Child's first name").nth(index).fill(name)
+      await page.getByLabel("Child's age").nth(index).fill('12')
+    }
+    await page.getByRole('button', { name: 'Join with 2 children' }).click()
+    await page.getByRole('heading', { level: 1, name: 'You are 1st of 1 family.' }).waitFor()
+    await mailWith(email, /in line/)
+
+    const refunded = await fetch(`${system.processes.billing.url}/refunds`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-admin-secret': localAdminSecret },
+      body: JSON.stringify({ registrationId: other.registrationId, refundId: randomUUIDv7() }),
+    })
+    expect(refunded.status).toBe(200)
+    const offer = await mailWith(email, /2 seats are yours/)
+    expect(await system.openDates('custom')).toContainEqual(expect.objectContaining({ date: startDate, seatsLeft: 0 }))
+    await page.goto(/http\S+\/waitlist\?offer=[-0-9a-f]+/.exec(offer.text)?.[0] ?? '')
+    await page.getByLabel('Address line 1').fill('14 Alder Way')
+    await page.getByLabel('City').fill('Cambridge')
+    await page.getByLabel('State', { exact: true }).fill('MA')
+    await page.getByLabel('Zip code').fill('02139')
+    await page.getByRole('button', { name: /^Take the seats, \$/ }).click()
+    await payOnPage(page, '4242 4242 4242 4242')
+    await page.waitForURL(/\/robokids\/success/)
+    await page.getByRole('heading', { level: 1, name: "You're Registered" }).waitFor()
+    const confirmation = await mailWith(email, /You're registered/)
+    expect(confirmation.text).toContain('Una')
+    await page.goto(/http\S+\/waitlist\?offer=[-0-9a-f]+/.exec(offer.text)?.[0] ?? '')
+    await page.getByRole('heading', { level: 1, name: 'You took the seats.' }).waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
 })

@@ -125,7 +125,7 @@ describe('the sign-up form', () => {
       `Friday, October 3, 2025\n${time}\n10 seats left\n6 weeks`,
       `Saturday, October 4, 2025\n${time}\n7 seats left\n6 weeks`,
       `Sunday, October 5, 2025\n${time}\n1 seat left\n6 weeks`,
-      `Monday, October 6, 2025\n${time}\nClass full\n6 weeks`,
+      `Monday, October 6, 2025\n${time}\nClass full\nJoin the waitlist\nfor Monday, October 6, 2025`,
     ])
     expect(await dateCards(page).getByText('Select a date').count()).toBe(1)
     expect(
@@ -534,6 +534,8 @@ describe('the sign-up form', () => {
     await keys.press('Space')
     await keys.press('ArrowDown')
     await keys.press('ArrowUp')
+    await keys.press('Tab')
+    // The waitlist of the full date is next.
     await keys.press('Tab')
     for (const text of [
       'Maren Holt',

@@ -30,6 +30,7 @@ import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@r
 import { classLinkSchema } from '@robokids/contracts/meetings'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import { checkoutResponseSchema, stockAlertSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
+import { waitlistViewSchema } from '@robokids/contracts/waitlist'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -51,6 +52,7 @@ import { familyAnswer } from '../registration/account-values.ts'
 import { registerAnswer, registrationView } from '../registration/answers.ts'
 import * as shop from '../shop/answers.ts'
 import { shopView } from '../shop/shop-query.ts'
+import { waitlistView } from '../waitlist/answers.ts'
 import { waiverAnswer, waiverDocument } from '../waiver/answers.ts'
 import type { Answer, Shape } from './answer.ts'
 
@@ -209,6 +211,33 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: registerResponseSchema,
     answer: registerAnswer,
     sample: { checkoutUrl: 'https://pay.example.com/1', registrationId: uuid },
+  },
+  {
+    file: 'waitlist-view',
+    schema: waitlistViewSchema,
+    answer: waitlistView,
+    sample: {
+      entryId: uuid,
+      guardianName: 'Maren Holt',
+      email: 'maren.holt@example.com',
+      children: [{ childName: 'Ivo', childAge: 8 }],
+      classSessionId: uuid,
+      classType: 'basic',
+      levelTitle: 'Level 1 Foundations',
+      startDate: '2030-01-04',
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      familyTimeZone: null,
+      status: 'waiting',
+      place: 3,
+      familiesWaiting: 7,
+      offerEndsAt: time,
+      closedReason: null,
+      endedAt: null,
+      registrationId: null,
+      createdAt: time,
+    },
   },
   {
     file: 'registration-view',

@@ -112,6 +112,7 @@ declare module '*/DateCards.module.css' {
     readonly left: string
     readonly next: string
     readonly soft: string
+    readonly wait: string
     readonly waiting: string
     readonly when: string
   }
@@ -991,6 +992,18 @@ declare module '*/page.module.css' {
     readonly kicker: string
     readonly lead: string
     readonly words: string
+  }
+  export default styles
+}
+
+declare module '*/Waitlist.module.css' {
+  const styles: {
+    readonly aside: string
+    readonly end: string
+    readonly form: string
+    readonly group: string
+    readonly left: string
+    readonly place: string
   }
   export default styles
 }

@@ -62,6 +62,7 @@ interface SearchParameters extends Record<SignUpPath, 'startDate'> {
   '/success': 'reference'
   '/shop/success': 'reference'
   '/shop/notice': 'reference'
+  '/waitlist': 'classType' | 'startDate' | 'reference' | 'offer'
 }
 type SignUpPath = '/robokids' | (typeof levelPages)[LevelClassType]
 type Search<Path> = {
@@ -142,6 +143,7 @@ const oauthRedirect = lazyRouteComponent(() => import('../account/OauthRedirect.
 const dashboard = lazyRouteComponent(() => import('../dashboard/Dashboard.tsx'), 'Dashboard')
 const profile = lazyRouteComponent(() => import('../profile/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver')
+const waitlist = lazyRouteComponent(() => import('../waitlist/Waitlist.tsx'), 'Waitlist')
 const shop = lazyRouteComponent(() => import('../shop/Shop.tsx'), 'Shop')
 const order = lazyRouteComponent(() => import('../shop/OrderPage.tsx'), 'OrderPage')
 const notice = lazyRouteComponent(() => import('../shop/NoticePage.tsx'), 'NoticePage')
@@ -198,6 +200,7 @@ const routeTree = root.addChildren([
   page('/robokids/receipt', 'Receipt', receipt),
   page('/robokids/waiver', 'Waiver', waiver),
   page('/waiver', 'Waiver', waiver),
+  page('/waitlist', 'Waitlist', waitlist),
   page('/membership', 'Membership', membership),
   page('/membership/register', 'Create Your ChronoTech Account', membershipRegister),
   page('/membership/login', 'Log in', login),

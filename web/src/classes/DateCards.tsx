@@ -1,4 +1,5 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
+import type { LevelClassType } from '@robokids/contracts/enrollment'
 import { type ReactNode, useId } from 'react'
 import { FieldError } from '../ui/Labelled.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
@@ -7,6 +8,7 @@ import { nextOpenDate } from './class-offer.ts'
 import { ClassTime } from './ClassTime.tsx'
 import styles from './DateCards.module.css'
 import { SeatsLeft } from './SeatsLeft.tsx'
+import { WaitLink } from './WaitLink.tsx'
 
 /** A class date. */
 export interface DateOption {
@@ -15,6 +17,8 @@ export interface DateOption {
   /** `HH:MM` in the school's time zone, if known. */
   startTime: string | undefined
   seatsLeft: number
+  /** The number of families that wait for it. */
+  familiesWaiting?: number | undefined
   /** This family may hold a seat of it already, although it is full. */
   held?: boolean
 }
@@ -34,10 +38,23 @@ interface DateCardsProps {
   value: string
   error: string | undefined
   onChoose: (date: string) => void
+  /** The level whose full dates have a waitlist. */
+  waitlistOf?: LevelClassType
 }
 
 /** A choice of class dates, each with its time, also in the reader's zone, and its seats left. */
-export function DateCards({ label, hint, name, id, dates, length, value, error, onChoose }: DateCardsProps) {
+export function DateCards({
+  label,
+  hint,
+  name,
+  id,
+  dates,
+  length,
+  value,
+  error,
+  onChoose,
+  waitlistOf,
+}: DateCardsProps) {
   const ownId = useId()
   const groupId = id ?? ownId
   const wanted = dates?.find(({ date }) => date === value)
@@ -91,9 +108,15 @@ export function DateCards({ label, hint, name, id, dates, length, value, error, 
             {option.seatsLeft === 0 && option.held ? (
               <span className={styles.soft}>Full, but we may be holding your seat</span>
             ) : (
-              <SeatsLeft of={option.seatsLeft} />
+              <SeatsLeft of={option.seatsLeft} waiting={option.familiesWaiting} />
             )}
-            {length && <span className={styles.soft}>{length}</span>}
+            {!isOpen(option) && waitlistOf ? (
+              <span className={styles.wait}>
+                <WaitLink classType={waitlistOf} startDate={option.date} />
+              </span>
+            ) : (
+              length && <span className={styles.soft}>{length}</span>
+            )}
           </span>
         </label>
       ))}

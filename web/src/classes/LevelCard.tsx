@@ -92,7 +92,7 @@ function Dates({ sessions, path }: { sessions: Level['sessions']; path: string }
   return (
     <>
       <ul className={styles.list}>
-        {sessions.map(({ classSessionId, date, seatsLeft }) => (
+        {sessions.map(({ classSessionId, date, seatsLeft, familiesWaiting }) => (
           <li key={classSessionId} className={seatsLeft === 0 ? styles.full : undefined}>
             {seatsLeft === 0 ? (
               <span>{formatClassDate(date)}</span>
@@ -101,7 +101,7 @@ function Dates({ sessions, path }: { sessions: Level['sessions']; path: string }
                 {formatClassDate(date)}
               </Link>
             )}
-            <SeatsLeft of={seatsLeft} />
+            <SeatsLeft of={seatsLeft} waiting={familiesWaiting} />
           </li>
         ))}
       </ul>

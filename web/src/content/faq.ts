@@ -51,7 +51,7 @@ export const faq: Content = {
               question: 'The class I want is full. What now?',
               answer: [
                 [
-                  'Look at the other dates of the same level on the ',
+                  'Join the waitlist: a full date has the link, on the sign-up page of its level. When seats become free, we offer them in order and hold them for you. Or look at the other dates on the ',
                   { to: '/robokidslanding', text: 'class page' },
                   '. If none works for you, ',
                   { to: '/contact', text: 'write to us' },

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react'
 import { Actions } from '../checkout/StatusPage.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Notice } from '../ui/Notice.tsx'
+import { JoinWaitlist } from './JoinWaitlist.tsx'
 import { recordOfView } from './record.ts'
 import { StartAgain } from './StartAgain.tsx'
 
@@ -59,20 +60,25 @@ interface EndedOutcomeProps {
 export function EndedOutcome({ view, displayStatus, children }: EndedOutcomeProps) {
   const record = recordOfView(view)
   switch (displayStatus.kind) {
-    case 'rejected':
+    case 'rejected': {
+      const isFull = (displayStatus.reason ?? 'class_full') === 'class_full'
       return (
         <>
           <Notice title={refundText(displayStatus.refund).title} live>
             <p>{`${whyRejected[displayStatus.reason ?? 'class_full']} We’re sorry. ${refundText(displayStatus.refund).detail}`}</p>
           </Notice>
           <Actions>
-            <StartAgain record={record}>Choose another date</StartAgain>
+            {isFull && <JoinWaitlist record={record} />}
+            <StartAgain record={record} variant={isFull ? 'secondary' : 'primary'}>
+              Choose another date
+            </StartAgain>
             <ButtonLink to="/robokidslanding" variant="secondary">
               See all classes
             </ButtonLink>
           </Actions>
         </>
       )
+    }
     case 'expired':
       return (
         <>

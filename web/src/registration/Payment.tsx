@@ -27,10 +27,11 @@ import { Details } from '../ui/Details.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { registerAnswer } from './answers.ts'
 import { registrationAlert } from './failure.ts'
+import { JoinWaitlist } from './JoinWaitlist.tsx'
 import { EndedOutcome } from './Outcome.tsx'
 import styles from './Payment.module.css'
 import { recordOfView, type RegistrationRecord, savedRecord, saveRecords } from './record.ts'
-import { classRow, familyRows, startRow } from './registration-rows.tsx'
+import { classRow, datesRows, familyRows, startRow } from './registration-rows.tsx'
 import { StartAgain } from './StartAgain.tsx'
 import { registrationQuery, useRegistration } from './use-registration.ts'
 
@@ -112,7 +113,12 @@ function PaymentFor({ view }: { view: RegistrationView }) {
   const displayStatus = toDisplayStatus(view)
   const summary = (
     <Details
-      rows={[...familyRows(recordOfView(view)), startRow(view.startDate, view.startTime), classRow(view.classType)]}
+      rows={[
+        ...familyRows(recordOfView(view)),
+        startRow(view.startDate, view.startTime),
+        ...datesRows(view.meetings),
+        classRow(view.classType),
+      ]}
     />
   )
   if (isEnded(displayStatus)) {
@@ -249,7 +255,10 @@ function Payable({
             <p>You weren’t charged. You can choose another date; we kept what you typed.</p>
           </Notice>
           <Actions>
-            <StartAgain record={record}>Choose another date</StartAgain>
+            <JoinWaitlist record={record} />
+            <StartAgain record={record} variant="secondary">
+              Choose another date
+            </StartAgain>
           </Actions>
         </>
       ) : (

@@ -1,6 +1,6 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
-import { maxChildren } from '@robokids/contracts/children'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { formatMeetingDates } from '@robokids/contracts/meeting-dates'
 import { registrationTerms } from '@robokids/contracts/offers'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQueryClient } from '@tanstack/react-query'
@@ -8,6 +8,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { ApiError } from '../api/api.ts'
+import { isRefusal } from '../api/refusals.ts'
 import { HoldNote } from '../checkout/HoldNote.tsx'
 import { PayBar } from '../checkout/PayBar.tsx'
 import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
@@ -16,24 +17,26 @@ import { WayOn } from '../checkout/WayOn.tsx'
 import { type LevelOffer, seatsLeftText, totalOf } from '../classes/class-offer.ts'
 import { classesQuery } from '../classes/classes-query.ts'
 import { DateCards } from '../classes/DateCards.tsx'
+import { WaitLink } from '../classes/WaitLink.tsx'
 import { errorsByField, type FieldErrors } from '../forms/field-errors.ts'
 import { importOrReload } from '../forms/import-or-reload.ts'
 import { useSubmit } from '../forms/use-submit.ts'
 import { prepareProof } from '../proof-of-work/proven.ts'
 import { Alert } from '../ui/Alert.tsx'
-import { Button } from '../ui/Button.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
 import { CheckFields } from '../ui/CheckFields.tsx'
 import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
+import { ChildrenFields } from './ChildrenFields.tsx'
 import { mayHoldSeats } from './draft.ts'
 import { registrationAlert } from './failure.ts'
 import { recordOfContent, saveRecords } from './record.ts'
 import { register } from './register.ts'
 import type { RegistrationContent } from './registration-content.ts'
-import { childField, fieldsInOrder } from './sign-up-fields.ts'
-import { type ChildValues, isEmptyChild, noChild, type SignUpValues } from './sign-up-values.ts'
+import { fieldsInOrder } from './sign-up-fields.ts'
+import type { SignUpValues } from './sign-up-values.ts'
 import styles from './SignUpForm.module.css'
 import { useSignUpValues } from './use-sign-up-values.ts'
 
@@ -69,27 +72,28 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   /** How often it was not sent because of invalid fields. */
   const [refusals, setRefusals] = useState(0)
   const [refused, setRefused] = useState<Refused | null>(null)
+  /** The date that filled up while the form was filled in. */
+  const [filledUp, setFilledUp] = useState<string | null>(null)
   const { leaving, leaveFor } = useExternalRedirect()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const addSibling = useRef<HTMLButtonElement>(null)
   const submitButton = useRef<HTMLButtonElement>(null)
 
   const chosen = offer?.sessions.find(({ date }) => date === values.startDate)
   const busy = pending || leaving
   const count = values.children.length
   const total = offer && totalOf(offer, count)
+  const tooFew =
+    chosen !== undefined &&
+    chosen.seatsLeft > 0 &&
+    chosen.seatsLeft < count &&
+    !mayHoldSeats(classType, values.startDate)
 
   const change = (changes: Partial<SignUpValues>, ...fields: string[]) => {
     keep({ ...values, ...changes })
     loadChecks().catch(() => undefined)
     prepareProof('registration')
     clearError(...fields)
-  }
-
-  const changeChildren = (children: ChildValues[]) => {
-    // The fields of siblings are numbered: an error must not move to another child.
-    change({ children }, ...fieldsInOrder(maxChildren).filter((field) => field.startsWith('siblings.')))
   }
 
   const point = (found: FieldErrors) => {
@@ -124,6 +128,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
       const way = wayOnFrom(error)
       if (way) setRefused({ way, content, agreed })
       else reject(error)
+      setFilledUp(isRefusal(error, 'class_full') ? content.startDate : null)
       // Seats and prices may have changed.
       void queryClient.invalidateQueries(classesQuery)
     }
@@ -188,7 +193,15 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
             {...(offer ? { length: offer.programLength } : {})}
             value={values.startDate}
             onChoose={chooseDate}
+            waitlistOf={classType}
           />
+          {chosen && <AllDates {...chosen} />}
+          {tooFew && chosen && (
+            <p className={styles.aside}>
+              <span>{`This date has ${seatsLeftText(chosen.seatsLeft)}, and you are registering ${count} children.`}</span>{' '}
+              <WaitLink classType={classType} startDate={chosen.date} />
+            </p>
+          )}
           {offer?.sessions.length === 0 && (
             <p className={styles.aside}>No dates are open right now. Please come back soon.</p>
           )}
@@ -234,93 +247,14 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
           </div>
         </fieldset>
 
-        <fieldset className={styles.group}>
-          <legend>{`Your ${values.children.length > 1 ? 'children' : 'child'}`}</legend>
-          {values.children.map((child, index) => {
-            const set = (changes: Partial<ChildValues>, name: keyof ChildValues) =>
-              change(
-                { children: values.children.map((entry, at) => (at === index ? { ...entry, ...changes } : entry)) },
-                childField(index, name),
-              )
-            const others = family.filter(({ childName }) => !values.children.some((one) => one.childName === childName))
-            const rows = (
-              <>
-                {isEmptyChild(child) && others.length > 0 && (
-                  <div className={styles.known}>
-                    <span>Fill in:</span>
-                    {others.map((known) => (
-                      <Button
-                        key={known.childName}
-                        variant="secondary"
-                        onClick={() => {
-                          set(known, 'childName')
-                          focusField(childField(index, 'childName'))
-                        }}
-                      >
-                        <span translate="no">{known.childName}</span>
-                      </Button>
-                    ))}
-                  </div>
-                )}
-                <div className={styles.child}>
-                  <Field
-                    {...field(childField(index, 'childName'))}
-                    label="Child's first name"
-                    value={child.childName}
-                    onChange={(event) => set({ childName: event.target.value }, 'childName')}
-                    autoComplete="off"
-                    required
-                  />
-                  <Field
-                    {...field(childField(index, 'childAge'))}
-                    label="Child's age"
-                    value={child.childAge}
-                    onChange={(event) => set({ childAge: event.target.value }, 'childAge')}
-                    inputMode="numeric"
-                    autoComplete="off"
-                    maxLength={4}
-                    required
-                  />
-                </div>
-                {offer && <AgeNotice child={child} offer={offer} />}
-              </>
-            )
-            if (index === 0) return <div key={index}>{rows}</div>
-            return (
-              <fieldset key={index} className={styles.sibling}>
-                <legend>{`Sibling ${values.children.length > 2 ? index : ''}`}</legend>
-                {rows}
-                <Button
-                  variant="quiet"
-                  onClick={() => {
-                    flushSync(() => changeChildren(values.children.filter((_, at) => at !== index)))
-                    addSibling.current?.focus()
-                  }}
-                >{`Remove ${child.childName.trim() || 'this sibling'}`}</Button>
-              </fieldset>
-            )
-          })}
-          {values.children.length < maxChildren && (
-            <div className={styles.add}>
-              <Button
-                ref={addSibling}
-                variant="secondary"
-                onClick={() => {
-                  const index = values.children.length
-                  flushSync(() => changeChildren([...values.children, noChild]))
-                  focusField(childField(index, 'childName'))
-                }}
-              >
-                Add a sibling
-              </Button>
-              <p className={styles.aside}>
-                {offer?.siblingJoinsFree
-                  ? 'Enroll one child and a sibling joins free.'
-                  : 'Register brothers and sisters for the same class together.'}
-              </p>
-            </div>
-          )}
-        </fieldset>
+        <ChildrenFields
+          offer={offer}
+          values={values.children}
+          family={family}
+          errors={errors}
+          idOf={idOf}
+          onChange={(children, ...fields) => change({ children }, ...fields)}
+        />
 
         <div className={styles.end}>
           {errors['siblings'] && <Notice kind="error">{errors['siblings']}</Notice>}
@@ -350,7 +284,17 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
         </PayBar>
       </DisabledUntilHydrated>
       <CheckFields refused={refusals} />
-      <Alert message={message?.text ?? null} onClose={backToForm} />
+      <Alert
+        message={message?.text ?? null}
+        action={
+          filledUp !== null && (
+            <ButtonLink to="/waitlist" search={{ classType, startDate: filledUp }}>
+              Join the waitlist
+            </ButtonLink>
+          )
+        }
+        onClose={backToForm}
+      />
       <WayOn
         from="form"
         wayOn={refused?.way ?? null}
@@ -365,12 +309,23 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   )
 }
 
+/** All dates of the program that begins on the chosen one. */
+function AllDates({ meetings = [], durationMinutes }: LevelOffer['sessions'][number]) {
+  if (meetings.length < 2) return null
+  return (
+    <output className={styles.aside}>
+      {`${meetings.length} classes of ${durationMinutes} minutes: ${formatMeetingDates(meetings)}.`}
+    </output>
+  )
+}
+
 /** The dates on sale; a full date can be chosen if this form may hold its seats. */
 const datesOf = ({ sessions }: LevelOffer, classType: LevelClassType) =>
-  sessions.map(({ date, startTime, seatsLeft }) => ({
+  sessions.map(({ date, startTime, seatsLeft, familiesWaiting }) => ({
     date,
     startTime,
     seatsLeft,
+    familiesWaiting,
     held: seatsLeft === 0 && mayHoldSeats(classType, date),
   }))
 
@@ -378,15 +333,4 @@ const datesOf = ({ sessions }: LevelOffer, classType: LevelClassType) =>
 function termsOf({ price, siblingJoinsFree }: LevelOffer, { classType, startDate, siblings }: RegistrationContent) {
   const children = 1 + siblings.length
   return registrationTerms({ classType, startDate, children, siblingJoinsFree, unitAmount: price.amount })
-}
-
-function AgeNotice({ child, offer }: { child: ChildValues; offer: LevelOffer }) {
-  const age = /^[0-9]{1,3}$/.test(child.childAge.trim()) ? Number(child.childAge) : undefined
-  const { from, to } = offer.recommendedAges
-  if (age === undefined || age < 5 || (age >= from && age <= to)) return null
-  return (
-    <Notice live>
-      <p>{`We made this class for ages ${from} to ${to}. ${child.childName.trim() || 'Your child'} is ${age < from ? 'younger' : 'older'} but still welcome${age < from ? '; it helps to sit together for the first sessions' : ''}.`}</p>
-    </Notice>
-  )
 }

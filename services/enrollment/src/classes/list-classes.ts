@@ -47,6 +47,7 @@ export async function listLevels(context: Context<Config>): Promise<Level[]> {
         timeZone: classSession.timeZone,
         capacity: classSession.capacity,
         seatsLeft: seatsLeft(classSession),
+        familiesWaiting: classSession.familiesWaiting,
         meetings: (meetings.get(classSession.id) ?? []).map(presentMeeting),
       })),
   }))

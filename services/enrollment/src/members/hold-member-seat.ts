@@ -73,6 +73,7 @@ export async function saveMemberHolds(
   holder: string,
   before: MemberHolds,
   { hold, pending }: MemberHolds,
+  now: Temporal.Instant,
 ): Promise<void> {
   if (hold && hold !== before.hold) {
     const row = { ...hold, holder }
@@ -86,13 +87,18 @@ export async function saveMemberHolds(
   const [had, has] = [sessionIdsOf(before), sessionIdsOf({ hold, pending })]
   // Always in the same order, to avoid deadlocks.
   for (const id of [...had.symmetricDifference(has)].toSorted()) {
-    await moveSeats(tx, id, { held: has.has(id) ? 1 : -1, sold: 0 })
+    await moveSeats(tx, id, { held: has.has(id) ? 1 : -1, sold: 0 }, now)
   }
 }
 
-async function change(tx: Transaction, holder: string, rule: (holds: MemberHolds) => MemberHolds): Promise<void> {
+async function change(
+  tx: Transaction,
+  holder: string,
+  rule: (holds: MemberHolds, now: Temporal.Instant) => MemberHolds,
+  now: Temporal.Instant,
+): Promise<void> {
   const holds = await lockMemberHolds(tx, holder)
-  await saveMemberHolds(tx, holder, holds, rule(holds))
+  await saveMemberHolds(tx, holder, holds, rule(holds, now), now)
 }
 
 /**
@@ -134,7 +140,7 @@ export async function holdMemberSeat(request: HoldMemberSeat, context: Context<C
         : bindSeat(holds, { ...requested, attemptId, heldUntil }, now)
     const more = sessionIdsOf(after).size - had.size
     if (more > 0) await checkUnpaidSeats(tx, applicant, more, context)
-    await saveMemberHolds(tx, holder, holds, after)
+    await saveMemberHolds(tx, holder, holds, after, now)
     const held = after.hold?.classSessionId === classSessionId ? after.hold : after.pending
     return { classDate, heldUntil: isoTime(held?.heldUntil ?? heldUntil) }
   })
@@ -147,12 +153,12 @@ export async function endMemberHold(
   { clock }: Context<Config>,
 ): Promise<void> {
   const { attemptId } = attempt
-  await change(tx, await findHolder(tx, attempt), (holds) => endCheckout(holds, attemptId, clock.now()))
+  await change(tx, await findHolder(tx, attempt), (holds, now) => endCheckout(holds, attemptId, now), clock.now())
 }
 
 /** Releases the seat of a request that created no checkout. */
 export async function releaseMemberHold(holder: Holder, { db, clock }: Context<Config>): Promise<void> {
-  await db.transaction((tx) => change(tx, keyOf(holder), (holds) => endRequest(holds, clock.now())))
+  await db.transaction((tx) => change(tx, keyOf(holder), endRequest, clock.now()))
 }
 
 const batchSize = 100
@@ -169,7 +175,7 @@ export async function expireMemberHolds({ db, clock }: Context<Config>, signal: 
   ).limit(batchSize)
   for (const { holder } of due) {
     if (signal.aborted) return
-    await db.transaction((tx) => change(tx, holder, (holds) => endExpired(holds, now)))
+    await db.transaction((tx) => change(tx, holder, endExpired, now))
   }
 }
 

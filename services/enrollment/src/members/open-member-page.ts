@@ -18,7 +18,7 @@ export async function openMemberPage(attemptId: string, expiresAt: string | unde
     const holds = await lockMemberHolds(tx, found.holder)
     const extended = extendSeat(holds, attemptId, heldUntilFor(expiresAt, context))
     if (!extended.hold || extended === holds) throw notHeld()
-    await saveMemberHolds(tx, found.holder, holds, extended)
+    await saveMemberHolds(tx, found.holder, holds, extended, context.clock.now())
     return { heldUntil: isoTime(extended.hold.heldUntil) }
   })
 }

@@ -44,14 +44,15 @@ export async function seatMember(
       .set(chosen)
       .where(and(eq(memberSeats.attemptId, attemptId), isNull(memberSeats.classDate)))
       .returning({ attemptId: memberSeats.attemptId })
-    if (ended.length > 0 && classSession) await saveMemberHolds(tx, holder, holds, takeSeat(holds, classSession.id))
+    if (ended.length > 0 && classSession)
+      await saveMemberHolds(tx, holder, holds, takeSeat(holds, classSession.id), now)
     return
   }
   count(context, 'member_seats_total', { outcome })
   const facts = { attemptId, email, plan, amount, currency, classDate }
   if (classSession && outcome === 'seated') {
-    await saveMemberHolds(tx, holder, holds, takeSeat(holds, classSession.id))
-    await moveSeats(tx, classSession.id, { held: 0, sold: 1 })
+    await saveMemberHolds(tx, holder, holds, takeSeat(holds, classSession.id), now)
+    await moveSeats(tx, classSession.id, { held: 0, sold: 1 }, now)
     const { id: classSessionId, startTime, durationMinutes, timeZone } = classSession
     await publish(tx, memberSeated, attemptId, {
       ...facts,
@@ -94,5 +95,5 @@ export async function releaseMemberSeat(
     .for('no key update')
   if (!seat?.classSessionId || Temporal.Instant.compare(seat.startsAt, now) <= 0) return
   await tx.update(memberSeats).set({ outcome: 'released' }).where(eq(memberSeats.attemptId, attemptId))
-  await moveSeats(tx, seat.classSessionId, { held: 0, sold: -1 })
+  await moveSeats(tx, seat.classSessionId, { held: 0, sold: -1 }, now)
 }

@@ -15,6 +15,7 @@ import { moveSeats } from '../registrations/lock-registration.ts'
 import { factsOf } from '../registrations/read-registrations.ts'
 import { settlePayment } from '../rules.ts'
 import { payments, places, registrations } from '../schema.ts'
+import { endWaiting } from '../waitlist/end-waiting.ts'
 
 /**
  * Confirms the registration of a payment if it still has its seats or can get them again; otherwise rejects it. Ends unpaid
@@ -46,7 +47,7 @@ export async function settle(
     .onConflictDoUpdate({ target: payments.paymentId, set: { completed: true } })
   if (outcome.kind === 'nothing') return
 
-  await moveSeats(tx, classSession.id, outcome.seats)
+  await moveSeats(tx, classSession.id, outcome.seats, now)
   const status = ({ confirm: 'confirmed', reject: 'rejected', cancel: 'cancelled' } as const)[outcome.kind]
   await tx
     .update(registrations)
@@ -80,6 +81,7 @@ export async function settle(
     case 'confirm': {
       const schedule = await readSchedule(tx, classSession)
       await publish(tx, registrationConfirmed, registrationId, { ...facts, payment, ...schedule })
+      await endWaiting(tx, registration, now)
       const ended = others.filter((one) => outcome.endedIds.includes(one.id))
       return releaseSeats(tx, replaced && !ended.includes(replaced) ? [...ended, replaced] : ended, now)
     }

@@ -78,7 +78,7 @@ export async function settleFullRefund(
     .onConflictDoUpdate({ target: payments.paymentId, set: { refunded: true } })
   if (!isOver) return
   const now = context.clock.now()
-  await moveAllSeats(tx, seatsToFree(children))
+  await moveAllSeats(tx, seatsToFree(children), now)
   await tx
     .update(places)
     .set({ status: 'cancelled', cancelledAt: now, updatedAt: now })

@@ -4,13 +4,21 @@ import { publishAll } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, inArray, lt, min } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { lockRegistration, moveSeats } from './lock-registration.ts'
+import { changeSeats, lockRegistration, serveLineOf } from './lock-registration.ts'
 import { factsOf, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
 import { endHold, isAttemptOfHold, checkEndable } from '../rules.ts'
 import { registrations } from '../schema.ts'
 
-/** Releases the seats of those of the locked registrations that are still `held`. */
+/** Releases the seats of those of the locked registrations that are still `held`, and offers them to the waitlist. */
 export async function releaseSeats(tx: Transaction, rows: RegistrationRow[], now: Temporal.Instant): Promise<void> {
+  for (const classSessionId of await endHolds(tx, rows, now)) await serveLineOf(tx, classSessionId, now)
+}
+
+/**
+ * As `releaseSeats`, for seats that the same transaction takes again: it calls `serveLineOf` after that.
+ * @returns the class sessions with released seats, locked and in order.
+ */
+export async function endHolds(tx: Transaction, rows: RegistrationRow[], now: Temporal.Instant): Promise<string[]> {
   const freed = new Map<string, number>()
   const ended: RegistrationRow[] = []
   for (const row of rows) {
@@ -19,7 +27,7 @@ export async function releaseSeats(tx: Transaction, rows: RegistrationRow[], now
     ended.push(row)
     freed.set(row.classSessionId, (freed.get(row.classSessionId) ?? 0) + change.held)
   }
-  if (ended.length === 0) return
+  if (ended.length === 0) return []
   await tx
     .update(registrations)
     .set({ status: 'expired', heldUntil: null, updatedAt: now })
@@ -35,9 +43,11 @@ export async function releaseSeats(tx: Transaction, rows: RegistrationRow[], now
     ended.map((row) => ({ subject: row.id, data: factsOf(row) })),
   )
   // Last, because all buyers of a session wait for its row; always in the same order, to avoid deadlocks.
-  for (const classSessionId of [...freed.keys()].toSorted()) {
-    await moveSeats(tx, classSessionId, { held: freed.get(classSessionId) ?? 0, sold: 0 })
+  const classSessionIds = [...freed.keys()].toSorted()
+  for (const classSessionId of classSessionIds) {
+    await changeSeats(tx, classSessionId, { held: freed.get(classSessionId) ?? 0, sold: 0 })
   }
+  return classSessionIds
 }
 
 /** Ends the hold of a checkout that ended unpaid, unless the parent has started a newer checkout. */

@@ -11,7 +11,7 @@ import { newEvent } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { releaseSeats } from './end-hold.ts'
+import { endHolds } from './end-hold.ts'
 import { holdStatement, type HeldFacts } from './hold-statement.ts'
 import {
   addressOf,
@@ -24,6 +24,7 @@ import {
 } from './check-registration.ts'
 import { classSessionOf } from './lock-registration.ts'
 import { lockStatement, hasActive } from './lock-family.ts'
+import { serveLineOf } from './lock-registration.ts'
 import { isoTime } from '../iso-time.ts'
 import { readRegistration } from './read-registrations.ts'
 import { classFull, classNotOffered, isOffered, checkDuplicateChildren, seatsLeft } from '../rules.ts'
@@ -74,17 +75,18 @@ async function checkAvailability(db: Database, content: Content, seats: number, 
  * Releases the seats of the replaced registration if the new one is for the same session. Otherwise they are kept until the
  * new one has a payment page, so that the family can go back if that fails. Locks the registration before its session, as
  * everywhere.
+ * @returns the class session in which seats are free now. They are offered to its waitlist only once the new one has its own.
  */
 async function releaseReplaced(
   tx: Transaction,
   content: Content,
   replaced: string,
   now: Temporal.Instant,
-): Promise<void> {
+): Promise<string[]> {
   const [old] = await tx.select().from(registrations).where(eq(registrations.id, replaced)).for('no key update')
-  if (old?.status !== 'held') return
+  if (old?.status !== 'held') return []
   const [classSession] = await tx.select({ id: classSessions.id }).from(classSessions).where(classSessionOf(content))
-  if (classSession?.id === old.classSessionId) await releaseSeats(tx, [old], now)
+  return classSession?.id === old.classSessionId ? endHolds(tx, [old], now) : []
 }
 
 /**
@@ -168,12 +170,13 @@ export async function holdSeats(request: HoldSeats, context: Context<Config>): P
       const isNew = (await tx.$count(registrations, eq(registrations.id, content.id))) === 0
       if (isNew)
         await checkUnpaidSeats(tx, applicant, requested.children.length, context, replaced ? [replaced.id] : [])
-      if (replaced) await releaseReplaced(tx, content, replaced.id, instant)
+      const freedIn = replaced ? await releaseReplaced(tx, content, replaced.id, instant) : []
       const { rows } = await tx.execute<HeldFacts & Record<string, unknown>>(
         holdStatement({ ...hold, replaces: replaced?.id }),
       )
       // If it throws, the transaction also rolls back the released seats.
       const registration = held(rows) ?? (await findExistingOrThrow(tx, content, hash, instant))
+      for (const classSessionId of freedIn) await serveLineOf(tx, classSessionId, instant)
       if (rows.length > 0) await notifyFamilies(tx, hidden, 'seat')
       return registration
     })

@@ -39,7 +39,7 @@ export function holdStatement(hold: Hold, provided: SQL = sql`true`): SQL {
   with class_session as (
     update class_sessions set held = held + ${seats}
     where class_type = ${content.classType} and date = ${content.startDate}
-      and status = 'open' and starts_at > ${now} and held + sold + ${seats} <= capacity
+      and status = 'open' and starts_at > ${now} and held + sold + set_aside + ${seats} <= capacity
       and not exists (select from registrations where id = ${content.id}) and (${provided})
     returning *
   ), fact as (

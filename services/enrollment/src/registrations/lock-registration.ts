@@ -3,6 +3,7 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { readPlaces } from '../places/read-places.ts'
 import type { RegistrationRow } from './read-registrations.ts'
 import type { SeatChange } from '../rules.ts'
+import { serveLine } from '../waitlist/line.ts'
 import { classSessions, places, registrations } from '../schema.ts'
 
 /** Locks a registration and its session. Every change of a registration locks these two, always in this order. */
@@ -103,15 +104,41 @@ export function lockClassSessions(tx: Transaction, ids: string[]) {
 }
 
 /** Moves seats of several sessions, which are locked, always in the same order. */
-export async function moveAllSeats(tx: Transaction, seats: Map<string, SeatChange>): Promise<void> {
+export async function moveAllSeats(
+  tx: Transaction,
+  seats: Map<string, SeatChange>,
+  now: Temporal.Instant,
+): Promise<void> {
   for (const [classSessionId, change] of [...seats].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    await moveSeats(tx, classSessionId, change)
+    await moveSeats(tx, classSessionId, change, now)
 }
 
-export async function moveSeats(tx: Transaction, classSessionId: string, change: SeatChange): Promise<void> {
+/**
+ * Changes the counts of a class session, whose row is locked from then on. Every change of them passes here, except for the
+ * statement that only takes seats (`hold-statement.ts`) and what the waitlist itself does (`waitlist/line.ts`). Seats that
+ * become free go to the waitlist in the same transaction.
+ */
+export async function moveSeats(
+  tx: Transaction,
+  classSessionId: string,
+  change: SeatChange,
+  now: Temporal.Instant,
+): Promise<void> {
+  await changeSeats(tx, classSessionId, change)
+  if (change.held + change.sold < 0) await serveLineOf(tx, classSessionId, now)
+}
+
+/** As `moveSeats`, for seats that the same transaction takes again: it calls `serveLineOf` after that. */
+export async function changeSeats(tx: Transaction, classSessionId: string, change: SeatChange): Promise<void> {
   if (change.held === 0 && change.sold === 0) return
   await tx
     .update(classSessions)
     .set({ held: sql`${classSessions.held} + ${change.held}`, sold: sql`${classSessions.sold} + ${change.sold}` })
     .where(eq(classSessions.id, classSessionId))
+}
+
+/** Offers the free seats of a class session to its waitlist. */
+export async function serveLineOf(tx: Transaction, classSessionId: string, now: Temporal.Instant): Promise<void> {
+  const [classSession] = await lockClassSessions(tx, [classSessionId])
+  if (classSession) await serveLine(tx, classSession, now)
 }

@@ -6,9 +6,10 @@ import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import { releaseSeats } from './end-hold.ts'
-import { lockFamilies } from './lock-registration.ts'
+import { lockClassSessions, lockFamilies } from './lock-registration.ts'
 import type { RegistrationRow } from './read-registrations.ts'
-import { accountChanges, accounts, registrations, type memberSeats } from '../schema.ts'
+import { accountChanges, accounts, registrations, waitlistEntries, type memberSeats } from '../schema.ts'
+import { endEntries, type EntryRow } from '../waitlist/line.ts'
 
 /** The state of an account from a point in time on. */
 interface AccountChange {
@@ -102,6 +103,18 @@ export async function holderOf(db: Database | Transaction, email: string): Promi
   return holder?.userId ?? null
 }
 
+/** The account that owns what is made now: the signed-in one, or else the one with the email. */
+export async function accountOf(
+  tx: Transaction,
+  { ownerId, email }: { ownerId: string | null; email: string },
+): Promise<string | null> {
+  if (ownerId !== null) {
+    const [account] = await tx.select().from(accounts).where(eq(accounts.userId, ownerId))
+    if (account?.deleted !== true) return ownerId
+  }
+  return holderOf(tx, email)
+}
+
 function changeOf(event: EventOf<typeof userConfirmed | typeof userUpdated | typeof userDeleted>): AccountChange {
   const { data } = event
   // Absent from events of an older version.
@@ -130,16 +143,10 @@ async function findRelated(tx: Transaction, userId: string) {
       users.add(change.userId)
       if (change.emailKey !== null) keys.add(change.emailKey)
     }
-    const rows = await tx
-      .select({
-        ownerId: registrations.ownerId,
-        askedOwnerId: registrations.askedOwnerId,
-        emailKey: registrations.emailKey,
-        askedEmail: registrations.askedEmail,
-      })
-      .from(registrations)
-      .where(isOf(users, keys))
-    for (const row of rows) {
+    const [isOwned, isWaiting] = [isOf(registrations, users, keys), isOf(waitlistEntries, users, keys)]
+    const owned = await tx.select(ownershipColumns(registrations)).from(registrations).where(isOwned)
+    const waiting = await tx.select(ownershipColumns(waitlistEntries)).from(waitlistEntries).where(isWaiting)
+    for (const row of [...owned, ...waiting]) {
       for (const id of [row.ownerId, row.askedOwnerId]) if (id !== null) users.add(id)
       for (const key of [row.emailKey, row.askedEmail && emailKey(row.askedEmail)]) if (key !== null) keys.add(key)
     }
@@ -147,12 +154,22 @@ async function findRelated(tx: Transaction, userId: string) {
   return { users, keys }
 }
 
-function isOf(users: Set<string>, keys: Set<string>) {
+/** The tables whose rows belong to accounts. */
+type Owned = typeof registrations | typeof waitlistEntries
+
+const ownershipColumns = ({ ownerId, askedOwnerId, emailKey: key, askedEmail }: Owned) => ({
+  ownerId,
+  askedOwnerId,
+  emailKey: key,
+  askedEmail,
+})
+
+function isOf(table: Owned, users: Set<string>, keys: Set<string>) {
   return or(
-    inArray(registrations.ownerId, [...users]),
-    inArray(registrations.askedOwnerId, [...users]),
-    inArray(registrations.emailKey, [...keys]),
-    inArray(sql`lower(${registrations.askedEmail})`, [...keys]),
+    inArray(table.ownerId, [...users]),
+    inArray(table.askedOwnerId, [...users]),
+    inArray(table.emailKey, [...keys]),
+    inArray(sql`lower(${table.askedEmail})`, [...keys]),
   )
 }
 
@@ -201,11 +218,15 @@ export async function syncOwnership(
   const rows = await tx
     .select()
     .from(registrations)
-    .where(isOf(users, keys))
+    .where(isOf(registrations, users, keys))
     .orderBy(asc(registrations.id))
     .for('no key update')
   // Keeps no email of a deleted account that was not involved in any registration.
-  if (deleted && rows.length === 0) {
+  const entries = await tx
+    .select()
+    .from(waitlistEntries)
+    .where(isOf(waitlistEntries, users, keys))
+  if (deleted && rows.length === 0 && entries.length === 0) {
     await tx.delete(accountChanges).where(and(eq(accountChanges.userId, userId), eq(accountChanges.deleted, false)))
   }
   const left: RegistrationRow[] = []
@@ -222,5 +243,30 @@ export async function syncOwnership(
     // A hold that was taken or renewed after that is somebody else's.
     if (leftAt && Temporal.Instant.compare(row.heldSince, leftAt) <= 0) left.push(next)
   }
-  await releaseSeats(tx, left, context.clock.now())
+  // Entries are changed under the locks of their class sessions, which are taken together, in order.
+  await lockClassSessions(
+    tx,
+    [...left, ...entries].map(({ classSessionId }) => classSessionId),
+  )
+  const leaving = new Map<string, EntryRow[]>()
+  for (const { id } of entries.toSorted((a, b) => a.place - b.place)) {
+    const [entry] = await tx.select().from(waitlistEntries).where(eq(waitlistEntries.id, id))
+    if (!entry) continue
+    const request = { ownerId: entry.askedOwnerId, email: entry.askedEmail ?? entry.email, at: entry.askedAt }
+    const { ownerId, email, leftAt } = ownershipOf(request, changes)
+    const next = { ...entry, ownerId, email, emailKey: emailKey(email) }
+    if (ownerId !== entry.ownerId || email !== entry.email) {
+      await tx
+        .update(waitlistEntries)
+        .set({ ownerId, email, emailKey: next.emailKey, askedEmail: request.email })
+        .where(eq(waitlistEntries.id, id))
+    }
+    const { classSessionId } = entry
+    if (leftAt) leaving.set(classSessionId, [...(leaving.get(classSessionId) ?? []), next])
+  }
+  const now = context.clock.now()
+  await releaseSeats(tx, left, now)
+  for (const classSessionId of [...leaving.keys()].toSorted()) {
+    await endEntries(tx, classSessionId, leaving.get(classSessionId) ?? [], 'left', now)
+  }
 }

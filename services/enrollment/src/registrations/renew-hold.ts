@@ -4,9 +4,9 @@ import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq, sql } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { releaseSeats } from './end-hold.ts'
+import { endHolds } from './end-hold.ts'
 import { lockWithFamily, splitByVisibility } from './lock-family.ts'
-import { moveSeats } from './lock-registration.ts'
+import { changeSeats, serveLineOf } from './lock-registration.ts'
 import { isoTime } from '../iso-time.ts'
 import { factsOf, readRegistration, registrationNotFound, type RegistrationRow } from './read-registrations.ts'
 import { findConflicts, isHeldLongEnough, seatsForRenewal } from '../rules.ts'
@@ -49,14 +49,14 @@ export async function renewHold(
     await notifyFamilies(tx, findConflicts(hidden, registration), 'seat')
     const without = released.map((one) => one.id)
     if (wasReleased) await checkUnpaidSeats(tx, applicant, registration.seats, context, without)
-    await releaseSeats(tx, released, now)
+    const freedIn = await endHolds(tx, released, now)
     // A BFF of the previous version sends no network, and does not report when the page is opened. A hold is never shortened.
     const { HOLD_MINUTES, UNOPENED_HOLD_MINUTES } = context.config
     const openedAt = network === undefined ? now : wasReleased ? null : registration.openedAt
     const fresh = now.add({ minutes: openedAt ? HOLD_MINUTES : UNOPENED_HOLD_MINUTES })
     const current = wasReleased ? null : registration.heldUntil
     const heldUntil = current && Temporal.Instant.compare(current, fresh) > 0 ? current : fresh
-    await moveSeats(tx, classSession.id, seats)
+    await changeSeats(tx, classSession.id, seats)
     await tx
       .update(registrations)
       .set({
@@ -73,6 +73,7 @@ export async function renewHold(
         updatedAt: now,
       })
       .where(eq(registrations.id, id))
+    for (const classSessionId of freedIn) await serveLineOf(tx, classSessionId, now)
     if (wasReleased) {
       await publish(tx, registrationHeld, id, { ...factsOf(registration), heldUntil: isoTime(heldUntil) })
     }

@@ -50,7 +50,7 @@ function unpaidSeatsSql({ ownerId, browserId, ...applicant }: Applicant): SQL {
   ) as unpaid`
 }
 
-const limitsOf = (config: Config) => ({
+export const limitsOf = (config: Config) => ({
   family: config.UNPAID_SEATS_PER_FAMILY,
   network: config.UNPAID_SEATS_PER_NETWORK,
 })

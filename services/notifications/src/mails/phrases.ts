@@ -10,7 +10,7 @@ function zoneName(timeZone: string): string {
   return parts.find((part) => part.type === 'timeZoneName')?.value ?? timeZone
 }
 
-export function dateOf({ startDate }: RegistrationFacts): string {
+export function dateOf({ startDate }: Pick<RegistrationFacts, 'startDate'>): string {
   return formatClassDate(startDate)
 }
 
@@ -42,7 +42,7 @@ export function timesOf({ startDate, startTime, timeZone, familyTimeZone }: When
 }
 
 /** Returns the children's names for a subject line: `Ivo`, `Ivo and Mia`, `Ivo, Mia and 2 more`. */
-export function shortChildren({ children }: RegistrationFacts): RichText {
+export function shortChildren({ children }: Pick<RegistrationFacts, 'children'>): RichText {
   const [first = '', second = '', third = ''] = children.map((child) => child.childName)
   if (children.length === 1) return richText`${first}`
   if (children.length === 2) return richText`${first} and ${second}`
@@ -50,11 +50,11 @@ export function shortChildren({ children }: RegistrationFacts): RichText {
   return [...richText`${first}, ${second}`, ` and ${children.length - 2} more`]
 }
 
-export function classFact(facts: RegistrationFacts): MailContent['facts'][number] {
+export function classFact(facts: Pick<RegistrationFacts, 'levelTitle'>): MailContent['facts'][number] {
   return { label: 'Class', lines: [[facts.levelTitle], ['Live, on a video call']] }
 }
 
-export function whenFact(facts: RegistrationFacts): MailContent['facts'][number] {
+export function whenFact(facts: When & Pick<RegistrationFacts, 'durationMinutes'>): MailContent['facts'][number] {
   return {
     label: 'When',
     lines: [[dateOf(facts)], ...timesOf(facts).map((line) => [line]), [`${facts.durationMinutes} minutes`]],
@@ -77,7 +77,7 @@ export function datesFact(meetings: Meeting[]): MailContent['facts'] {
   return [{ label: `All ${meetings.length} dates`, lines }]
 }
 
-export function childrenFact({ children }: RegistrationFacts): MailContent['facts'][number] {
+export function childrenFact({ children }: Pick<RegistrationFacts, 'children'>): MailContent['facts'][number] {
   const lines = children.map(({ childName, childAge }) => [...richText`${childName}`, `, age ${childAge}`])
   return { label: children.length === 1 ? 'Child' : 'Children', lines }
 }
@@ -135,6 +135,11 @@ export function formatSchoolInstant(instant: string): string {
 /** `Saturday, November 28, 2026`, in the school's time zone. */
 export function schoolDay(instant: string): string {
   return formatClassDate(schoolDate(instant))
+}
+
+/** `Wednesday`, in the school's time zone. */
+export function schoolWeekday(instant: string): string {
+  return Temporal.Instant.from(instant).toZonedDateTimeISO(classTimeZone).toLocaleString('en-US', { weekday: 'long' })
 }
 
 /** `3 minutes`, `24 hours`, `7 days`: rounded down to a simple unit, except for the seconds lost while sending. */
