@@ -1,3 +1,4 @@
+import { classTimeZone } from '@robokids/contracts/class-date'
 import {
   familyClassesSchema,
   familyPurchasesSchema,
@@ -6,6 +7,7 @@ import {
 } from '@robokids/contracts/dashboard'
 import { familyEvents } from '@robokids/contracts/events'
 import type { Order } from '@robokids/contracts/shop'
+import type { WaitlistEntry } from '@robokids/contracts/waitlist'
 import { DomainError } from '@robokids/runtime/errors'
 import type { LiveView } from '../live-streams.ts'
 import type { Services } from '../upstream.ts'
@@ -57,6 +59,13 @@ function isOpen({ paymentState = 'paid', owed = 0, shippedAt }: Order, now: Temp
   return shippedAt === null || isBefore(now, Temporal.Instant.from(shippedAt).add(onItsWayFor))
 }
 
+/** What a family ended itself, or turned into a registration, it need not be told. */
+function isShown({ status, startDate, closedReason }: WaitlistEntry, now: Temporal.Instant): boolean {
+  if (status === 'waiting' || status === 'offered') return true
+  const isAhead = startDate >= now.toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
+  return isAhead && (status === 'expired' || closedReason === 'class_cancelled')
+}
+
 /** The parts of the signed-in account's home. A part whose service is unavailable is null, and named. */
 export async function dashboardView(
   services: Services,
@@ -69,7 +78,7 @@ export async function dashboardView(
     purchases && Object.groupBy(purchases.orders, (order) => (isOpen(order, options.now) ? 'open' : 'past'))
   return {
     unavailable: [
-      ...(classes ? [] : ['classes' as const]),
+      ...(classes ? [] : (['classes', 'waitlist'] as const)),
       ...(purchases ? [] : (['money', 'membership', 'orders'] as const)),
     ],
     classes:
@@ -81,6 +90,7 @@ export async function dashboardView(
             lastFinished: lastFinishedOf(cards.past),
           }
         : null,
+    waitlist: classes ? (classes.waitlist ?? []).filter((entry) => isShown(entry, options.now)) : null,
     membership: purchases ? { membership: purchases.membership, others: purchases.others } : null,
     orders: orders ? { open: orders.open ?? [], past: orders.past?.length ?? 0 } : null,
   }

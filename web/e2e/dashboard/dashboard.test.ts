@@ -1,5 +1,6 @@
 import type { Dashboard } from '@robokids/contracts/dashboard'
 import type { Meeting } from '@robokids/contracts/meetings'
+import type { WaitlistView } from '@robokids/contracts/waitlist'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleCard, sampleDashboard } from '../../src/dashboard/sample-dashboard.ts'
@@ -291,6 +292,83 @@ describe('a change that happens while the page is open', () => {
     await page.getByText('We cannot show your shop orders right now.').waitFor()
     await card(page, 'Ivo and Noa').waitFor()
     expect(site.api.callsOf('GET', /^\/api\/dashboard$/)).toHaveLength(1)
+  })
+})
+
+describe('the waitlist', () => {
+  const entry: WaitlistView = {
+    entryId: ids[0],
+    guardianName: 'Maren Holt',
+    email: maren.email,
+    children: [...ivo.children, noa],
+    classSessionId: ids[1],
+    classType: 'intermediate',
+    levelTitle: 'Level 2 Smart Robotics and Coding',
+    startDate: '2027-02-26',
+    startTime: '16:00',
+    durationMinutes: 75,
+    timeZone: 'America/Los_Angeles',
+    status: 'waiting',
+    place: 3,
+    familiesWaiting: 7,
+    offerEndsAt: null,
+    closedReason: null,
+    endedAt: null,
+    registrationId: null,
+    createdAt: '2027-01-02T17:05:00.000Z',
+  }
+
+  it('tells the place in line, which can be left, and an offer by its deadline', async () => {
+    const offered = { ...entry, entryId: ids[2], status: 'offered', offerEndsAt: '2027-01-20T19:00:00.000Z' } as const
+    const page = await openDashboard(sampleDashboard({ ...classes(), waitlist: [entry, offered] }))
+    const lines = await text(region(page, 'Waitlist'))
+    expect(lines).toContain('Level 2, Fri, Feb 26 3rd of 7 families for 2 seats Leave the line')
+    expect(lines).toContain('2 seats are yours until Wednesday, January 20, 11:00 AM Pacific. 25 hours left.')
+    expect(await text(region(page, 'To do (1)'))).toContain('2 seats offered, 25 hours left')
+    expect(await orange(page)).toEqual(['Look at the offer'])
+    expect(await findings(page)).toEqual([])
+    site.api.on('POST /api/waitlist/:reference/leave', () => {
+      site.api.accounts.dashboard = sampleDashboard({ ...classes(), waitlist: [offered] })
+      return { json: { ...entry, status: 'left' } }
+    })
+    await page.getByRole('button', { name: 'Leave the line' }).click()
+    await page.getByText('3rd of 7 families').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Take the seats' }).click()
+    await page.waitForURL(`**/waitlist?offer=${offered.entryId}`)
+  })
+
+  it('says that an offer has ended, and leads back into the line', async () => {
+    const ended = { ...entry, status: 'expired', place: null, offerEndsAt: '2027-01-13T19:00:00.000Z' } as const
+    const page = await openDashboard(sampleDashboard({ ...classes(), waitlist: [ended] }))
+    await page.getByText('The offer ended on Wednesday. The seats went to the next family.').waitFor()
+    await page.getByRole('link', { name: 'Join the line again' }).waitFor()
+  })
+})
+
+describe('the sign-up form of a signed-in parent', () => {
+  const childNames = (page: Page) =>
+    page
+      .getByLabel('Child\u0027s first name')
+      .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value))
+
+  it('is filled in with an only child, and offers several to choose from', async () => {
+    site.api.accounts.user = maren
+    const { address } = ivo
+    site.api.on('GET /api/family', () => ({ json: { children: ivo.children, address } }))
+    const page = await site.open(phone)
+    await page.goto('/robokidspage1')
+    await eventually(() => childNames(page)).toEqual(['Ivo'])
+    expect(await page.getByLabel('Child\u0027s age').inputValue()).toBe('9')
+
+    site.api.on('GET /api/family', () => ({ json: { children: [...ivo.children, noa], address } }))
+    const other = await site.open(phone)
+    await other.goto('/robokidspage2')
+    await other.getByRole('button', { name: 'Noa', exact: true }).click()
+    expect(await childNames(other)).toEqual(['Noa'])
+    await other.getByRole('button', { name: 'Add a sibling' }).click()
+    await other.getByRole('button', { name: 'Ivo', exact: true }).click()
+    expect(await childNames(other)).toEqual(['Noa', 'Ivo'])
+    expect(await findings(other)).toEqual([])
   })
 })
 

@@ -30,6 +30,7 @@ import { PastClasses } from './PastClasses.tsx'
 import { tasksOf, ToDo } from './ToDo.tsx'
 import { deadlinesOf, isLinkOpen, nextOf, statedCards, statedSeats } from './upcoming.ts'
 import { useServerNow } from './use-server-now.ts'
+import { WaitlistPart } from './WaitlistPart.tsx'
 
 // Seldom seen, or only when it is opened.
 const Unconfirmed = lazy(async () => ({ default: (await import('./Unconfirmed.tsx')).Unconfirmed }))
@@ -106,6 +107,7 @@ function Account({ userId }: { userId: string }) {
 const partTexts: Record<DashboardPart, string> = {
   classes: 'We cannot show your classes right now. If one is about to start, use the link in our reminder email.',
   money: 'We cannot show payments right now. Your classes and links are right.',
+  waitlist: 'We cannot show your waitlist right now.',
   membership: 'We cannot show your membership right now.',
   orders: 'We cannot show your shop orders right now.',
 }
@@ -164,7 +166,9 @@ function Known({ dashboard, asking, again }: KnownProps) {
           <ToDo tasks={tasks} incomplete={incomplete} pressing={!next || !isLinkOpen(next.state)} />
           {down('classes')}
           {down('money')}
-          {classes && cards.length === 0 && next === undefined && <NoClasses dashboard={dashboard} />}
+          {classes && cards.length === 0 && next === undefined && (
+            <NoClasses dashboard={dashboard} pressing={tasks.length === 0} />
+          )}
           {cards.length > 0 && (
             <section className={styles.column} aria-labelledby="classes-heading">
               <h2 id="classes-heading" className="visually-hidden">
@@ -193,6 +197,8 @@ function Known({ dashboard, asking, again }: KnownProps) {
           )}
         </div>
         <div className={styles.column}>
+          {down('waitlist')}
+          <WaitlistPart entries={dashboard.waitlist ?? []} now={now} />
           {down('membership')}
           <MembershipPart dashboard={dashboard} seats={seats} />
           {down('orders')}
@@ -235,7 +241,9 @@ const nextLevels = {
 }
 
 /** An empty page leads on. */
-function NoClasses({ dashboard: { account, classes } }: { dashboard: DashboardAnswer }) {
+function NoClasses({ dashboard, pressing }: { dashboard: DashboardAnswer; pressing: boolean }) {
+  const { account, classes } = dashboard
+  const variant = pressing ? 'primary' : 'secondary'
   const last = classes?.lastFinished
   if (last) {
     const level = isLevel(last.classType) ? nextLevels[last.classType] : undefined
@@ -248,7 +256,9 @@ function NoClasses({ dashboard: { account, classes } }: { dashboard: DashboardAn
           <span>{` finished ${title} in ${month}.${level ? ` ${level.name} is next.` : ''}`}</span>
         </p>
         <div>
-          <ButtonLink to={level?.path ?? '/robokidslanding'}>See dates</ButtonLink>
+          <ButtonLink to={level?.path ?? '/robokidslanding'} variant={variant}>
+            See dates
+          </ButtonLink>
         </div>
       </Section>
     )
@@ -261,7 +271,9 @@ function NoClasses({ dashboard: { account, classes } }: { dashboard: DashboardAn
         <span> appear here, also those from before you had an account.</span>
       </p>
       <div>
-        <ButtonLink to="/robokidslanding">See classes</ButtonLink>
+        <ButtonLink to="/robokidslanding" variant={variant}>
+          See classes
+        </ButtonLink>
       </div>
       <p className={styles.quiet}>
         Registered with another address? The link in our email shows everything of that registration.

@@ -1,13 +1,16 @@
 import type { Dashboard } from '@robokids/contracts/dashboard'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { seatCount } from '@robokids/contracts/waitlist-texts'
 import type { ReactNode } from 'react'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Icon } from '../ui/Icon.tsx'
 import { Section } from '../ui/Section.tsx'
+import { timeLeft } from '../waitlist/offer-time.ts'
 import { namesOf, PayButton } from './ClassCard.tsx'
 import { clockTimeOf } from './moments.ts'
 import styles from './ToDo.module.css'
 import type { StatedCard, StatedSeat } from './upcoming.ts'
+import { isOffered } from './WaitlistPart.tsx'
 
 interface Task {
   key: string
@@ -19,7 +22,7 @@ interface Task {
 
 /** What a parent has to do, the most pressing first. */
 export function tasksOf(
-  { membership }: Dashboard,
+  { membership, waitlist }: Dashboard,
   cards: readonly StatedCard[],
   seats: readonly StatedSeat[],
   now: number,
@@ -66,6 +69,20 @@ export function tasksOf(
       button: (variant) => (
         <ButtonLink to="/waiver" search={{ membership: seat.membershipId }} variant={variant}>
           Sign<span className="visually-hidden"> the waiver for the members’ class</span>
+        </ButtonLink>
+      ),
+    })
+  }
+  for (const entry of waitlist ?? []) {
+    const { entryId, offerEndsAt, children } = entry
+    if (!isOffered(entry, now) || offerEndsAt === null) continue
+    tasks.push({
+      key: entryId,
+      deadline: Date.parse(offerEndsAt),
+      text: `${seatCount(children.length)} offered, ${(timeLeft(offerEndsAt, now) ?? '').replace(/\.$/, '')}`,
+      button: (variant) => (
+        <ButtonLink to="/waitlist" search={{ offer: entryId }} variant={variant}>
+          Look<span className="visually-hidden"> at the offer</span>
         </ButtonLink>
       ),
     })

@@ -38,7 +38,7 @@ function dashboardQuery(userId: string, isStreaming: boolean) {
   })
 }
 
-const streamedParts = ['unavailable', 'classes', 'membership', 'orders'] as const
+const streamedParts = ['unavailable', 'classes', 'waitlist', 'membership', 'orders'] as const
 
 /** Whether the page is visible, as TanStack Query sees it, which refetches when it becomes visible. */
 const useVisible = () =>
