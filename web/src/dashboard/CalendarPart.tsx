@@ -56,9 +56,7 @@ export function CalendarPart() {
             <Button
               variant="quiet"
               pending={pending}
-              onClick={() =>
-                ask('/api/dashboard/calendar/renew', 'This is the new link. The old one does not work any more.')
-              }
+              onClick={() => ask('/api/dashboard/calendar/renew', 'This is the new link. The old one no longer works.')}
             >
               Make a new link
             </Button>
