@@ -281,7 +281,8 @@ describe('a change that happens while the page is open', () => {
     await eventually(() => site.api.homeWatchers).toBe(1)
     const receipt = card(page, 'Ivo').getByRole('link', { name: 'RK-000012' })
     await receipt.focus()
-    const paid = { ...waiting, registrationId: held.registrationId, children: held.children }
+    const { cardId, registrationId, children } = held
+    const paid = { ...waiting, cardId, registrationId, children }
     site.api.changeHome('classes', classes(paid, ivo).classes)
     await card(page, 'Ivo and Noa').getByText('Waiver missing').waitFor()
     expect(await region(page, 'To do (1)').getByRole('link').allInnerTexts()).toHaveLength(1)

@@ -166,7 +166,13 @@ function Known({ dashboard, asking, again }: KnownProps) {
       {held > 0 && (
         <p className={styles.updates}>
           <span>{held === 1 ? '1 update' : `${held} updates`}</span>
-          <Button variant="secondary" onClick={show}>
+          <Button
+            variant="secondary"
+            onClick={() => {
+              show()
+              focusHeading()
+            }}
+          >
             Show
           </Button>
         </p>
