@@ -121,6 +121,19 @@ async function member() {
 describe('Proof of work', () => {
   it.each([
     ['notice', '/api/shop/notices', (email: string) => ({ sku, email })],
+    [
+      'waitlist',
+      '/api/waitlist',
+      (email: string) => ({
+        id: randomUUIDv7(),
+        guardianName: 'Maren Holt',
+        email,
+        childName: 'Ivo',
+        childAge: 9,
+        startDate: '2030-01-04',
+        classType: 'basic',
+      }),
+    ],
     ['sign-up', '/api/auth/sign-up', sampleMember],
     ['code', '/api/auth/resend-code', (email: string) => ({ email })],
     ['password', '/api/auth/forgot-password', (email: string) => ({ email })],
@@ -184,6 +197,23 @@ describe('Back-in-stock alerts', () => {
     expect(new Set(statuses.slice(0, -1))).toEqual(new Set([200]))
     expect(statuses.at(-1)).toBe(429)
     expect(await new Visitor().requestAlert(newAddress())).toBe(200)
+  })
+})
+
+describe('Places in line', () => {
+  it('Joining waitlists is limited per hour and mailbox, across plus tags and networks, since each sends a mail', async () => {
+    const email = newAddress()
+    const join = async (address: string) => {
+      const family = { id: randomUUIDv7(), guardianName: 'Maren Holt', email: address, childName: 'Ivo', childAge: 9 }
+      const body = { ...family, startDate: '2030-01-04', classType: 'basic' }
+      return (await new Visitor().post('/api/waitlist', body)).body['code']
+    }
+    // Enrollment does not run here.
+    for (let tag = 0; tag < 10; tag += 1) {
+      expect(await join(email.replace('@', `+${tag}@`))).toBe('upstream_unavailable')
+    }
+    expect(await join(email)).toBe('rate_limited')
+    expect(await join(newAddress())).toBe('upstream_unavailable')
   })
 })
 

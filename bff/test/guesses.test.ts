@@ -162,7 +162,16 @@ const pages: [string, string, string][] = [
   ['GET', '/api/shop/notices/:reference', 'NOTIFICATIONS_URL'],
   ['POST', '/api/shop/notices/:reference/confirmation', 'NOTIFICATIONS_URL'],
   ['POST', '/api/shop/notices/:reference/removal', 'NOTIFICATIONS_URL'],
+  ['GET', '/api/waitlist/:reference', 'ENROLLMENT_URL'],
+  ['POST', '/api/waitlist/:reference/accept', 'ENROLLMENT_URL'],
+  ['POST', '/api/waitlist/:reference/decline', 'ENROLLMENT_URL'],
+  ['POST', '/api/waitlist/:reference/leave', 'ENROLLMENT_URL'],
 ]
+
+/** What some of them need besides. */
+const bodies: Record<string, object> = {
+  '/api/waitlist/:reference/accept': { addressLine1: '14 Alder Way', city: 'San Mateo', state: 'CA', zipCode: '94401' },
+}
 
 /** The routes that redirect to a payment page, or back to where one can be requested. */
 const paymentPages = ['/api/registrations/:reference/pay/:page', '/api/membership-checkouts/:reference/pay/:page']
@@ -221,6 +230,7 @@ describe('a reference', () => {
     'gets the same response from %s %s, by the same path, malformed or unknown',
     async (method, path, setting) => {
       const { url, service } = await startWithoutRecords(setting)
+      const needed = bodies[path]
       const answers = []
       for (const reference of [
         randomUUIDv7(),
@@ -235,7 +245,8 @@ describe('a reference', () => {
         const address = path.replace(':reference', reference)
         const { status, body, headers } = await from(url, '198.51.100.9')(address, {
           method,
-          headers: { 'x-api-key': 'robokids-web' },
+          headers: { 'x-api-key': 'robokids-web', ...(needed ? { 'content-type': 'application/json' } : {}) },
+          ...(needed ? { body: JSON.stringify(needed) } : {}),
         })
         const { requestId: _, ...content } = body()
         const requests = service.requests

@@ -199,15 +199,6 @@ describe('seats that become free', () => {
     expect(await fixture.seatsLeft(session)).toBe(0)
   })
 
-  it('at the same moment go to two families, each told once', async () => {
-    const { session, sold } = await fullSession(3)
-    const [ada, bo, cy] = [await join(session), await join(session), await join(session)]
-    await free(sold, 2)
-    expect(await statuses([ada, bo, cy])).toEqual(['offered', 'offered', 'waiting'])
-    for (const { entryId } of [ada, bo]) expect(await fixture.publishedEvents(waitlistOffered, entryId)).toHaveLength(1)
-    expect(await state(session)).toEqual({ held: 2, sold: 1, setAside: 0, familiesWaiting: 1 })
-  })
-
   it('stay with a family that corrects its own registration or holds its seat again, while others wait', async () => {
     const session = await fixture.session({ capacity: 1 })
     const own = { email: newEmail(), browserId: randomUUID(), unlessRegistered: true }
@@ -246,7 +237,7 @@ describe('seats that become free', () => {
     await free(sold)
     expect(await state(session)).toMatchObject({ held: 0, setAside: 0 })
     expect(await fixture.seatsLeft(session)).toBe(1)
-    // Somebody else takes it and releases it.
+    // Another family holds it, and the hold ends.
     const buyer = await fixture.hold(session, { email: newEmail(), browserId: randomUUID() })
     await fixture.call('POST', `/registrations/${buyer.registrationId}/expire`, undefined, adminHeaders)
     expect(await state(session)).toMatchObject({ held: 0, setAside: 1 })
@@ -476,6 +467,19 @@ describe('with two processes', () => {
   })
   afterAll(() => second.stop())
 
+  it('two seats that become free at the same moment go to two families, each told once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { session, sold } = await fullSession(3)
+      const [ada, bo, cy] = [await join(session), await join(session), await join(session)]
+      await free(sold, 2)
+      expect(await statuses([ada, bo, cy])).toEqual(['offered', 'offered', 'waiting'])
+      for (const { entryId } of [ada, bo]) {
+        expect(await fixture.publishedEvents(waitlistOffered, entryId)).toHaveLength(1)
+      }
+      expect(await state(session)).toEqual({ held: 2, sold: 1, setAside: 0, familiesWaiting: 1 })
+    }
+  })
+
   it('two hundred families of one to four race for the seats of ten cancellations: none is split, skipped or told twice', async () => {
     const { session, sold } = await fullSession(10)
     const urls = [fixture.service.url, second.url]
@@ -542,5 +546,35 @@ describe('with two processes', () => {
       expect(await statuses([own, next])).toEqual(outcome)
       expect(await state(session)).toMatchObject({ held: 1, sold: 0 })
     }
+  })
+
+  it('a process that dies with requests in flight leaves each of them done or not begun, and repeating them ends the same', async () => {
+    const { session, sold } = await fullSession(4)
+    const entries = await Promise.all([1, 2, 1, 1].map((size) => join(session, size)))
+    await free(sold, 3)
+    const requests = Array.from({ length: 12 }, () => joinRequest(session, 2))
+    const [first] = entries
+    const send = (url: string) => [
+      ...requests.map((request) => fixture.call('POST', '/waitlist', request, {}, url)),
+      fixture.call('POST', `/waitlist/${first?.entryId}/accept`, address, {}, url),
+      ...entries
+        .slice(1, 3)
+        .map(({ entryId }) => fixture.call('POST', `/waitlist/${entryId}/leave`, undefined, {}, url)),
+    ]
+    const dying = send(second.url).map((answer) => answer.catch(() => undefined))
+    await dying[0]
+    await second.kill()
+    await Promise.all(dying)
+    for (const answer of await Promise.all(send(fixture.service.url))) expect(answer.status).toBe(200)
+    for (const { id } of requests) expect(await fixture.publishedEvents(waitlistJoined, id)).toHaveLength(1)
+    for (const { entryId } of entries.slice(0, 3)) {
+      expect(await fixture.publishedEvents(waitlistEnded, entryId)).toHaveLength(1)
+    }
+    const rows = await fixture.db.select().from(waitlistEntries).where(eq(waitlistEntries.classSessionId, session.id))
+    const seatsOf = (status: string) =>
+      rows.filter((one) => one.status === status).reduce((sum, one) => sum + one.seats, 0)
+    const { held, familiesWaiting } = await state(session)
+    expect({ rows: rows.length, held }).toEqual({ rows: 16, held: seatsOf('offered') + seatsOf('accepted') })
+    expect(familiesWaiting).toBe(rows.filter((one) => one.status === 'waiting').length)
   })
 })

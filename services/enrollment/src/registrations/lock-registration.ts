@@ -137,8 +137,13 @@ export async function changeSeats(tx: Transaction, classSessionId: string, chang
     .where(eq(classSessions.id, classSessionId))
 }
 
-/** Offers the free seats of a class session to its waitlist. */
-export async function serveLineOf(tx: Transaction, classSessionId: string, now: Temporal.Instant): Promise<void> {
+/** Offers the free seats of a class session to its waitlist. @param freed as in `decideOffers` */
+export async function serveLineOf(
+  tx: Transaction,
+  classSessionId: string,
+  now: Temporal.Instant,
+  freed = true,
+): Promise<void> {
   const [classSession] = await lockClassSessions(tx, [classSessionId])
-  if (classSession) await serveLine(tx, classSession, now)
+  if (classSession) await serveLine(tx, classSession, now, freed)
 }

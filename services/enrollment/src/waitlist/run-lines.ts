@@ -2,9 +2,9 @@ import type { Database } from '@robokids/runtime/db'
 import type { Context } from '@robokids/runtime/service'
 import { sql, type SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { lockClassSessions } from '../registrations/lock-registration.ts'
+import { lockClassSessions, serveLineOf } from '../registrations/lock-registration.ts'
 import { isOffered } from '../rules.ts'
-import { closeLine, endEntries, openEntriesOf, serveLine } from './line.ts'
+import { closeLine, endEntries, openEntriesOf } from './line.ts'
 import { hoursUntilSetAside, hoursWithoutSettingAside } from './rules.ts'
 
 /**
@@ -58,14 +58,13 @@ export async function runLines({ db, clock }: Context<Config>, signal: AbortSign
       const now = clock.now()
       if (!isOffered(classSession, now)) {
         await closeLine(tx, id, classSession.status === 'open' ? 'class_started' : 'class_cancelled', now)
-        return
       }
       const over = (await openEntriesOf(tx, id)).filter(
         ({ status, offerEndsAt }) =>
           status === 'offered' && offerEndsAt !== null && Temporal.Instant.compare(offerEndsAt, now) <= 0,
       )
       if (over.length > 0) await endEntries(tx, id, over, 'expired', now)
-      else await serveLine(tx, classSession, now, false)
+      else await serveLineOf(tx, id, now, false)
     })
   }
 }
