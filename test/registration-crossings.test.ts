@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { RegisterBody } from '@robokids/contracts/bff'
 import { pricesSchema } from '@robokids/contracts/billing'
+import { dashboardSchema } from '@robokids/contracts/dashboard'
 import { registrationPageSchema, registrationSchema, type Registration } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { registrationTerms } from '@robokids/contracts/offers'
@@ -282,19 +283,69 @@ describe('A payment that is being refunded', () => {
   })
 })
 
+/** A browser in which an account with this address has just been made. */
+async function signedUp(email: string): Promise<Browser> {
+  const browser = new Browser(system.siteUrl)
+  expect((await browser.ask('POST', '/api/auth/sign-up', sampleMember(email))).status).toBe(200)
+  const code = await eventually(async () => {
+    const codes = (await system.mailsTo(email)).flatMap(({ text }) => /\b\d{6}\b/.exec(text)?.[0] ?? [])
+    return codes[0]
+  })
+  expect(await browser.ask('POST', '/api/auth/confirm-sign-up', { email, code })).toMatchObject({
+    body: { signedIn: true },
+  })
+  return browser
+}
+
+describe('A parent’s home', () => {
+  it('An account made after the purchase finds its classes on its home, and no other account sees any of them', async () => {
+    const { body, register } = family({ startDate: await dateOf(3), siblings: [{ childName: 'Noa', childAge: 11 }] })
+    const { registrationId, checkoutUrl } = await register()
+    await system.pay(checkoutUrl)
+    await system.reaches(registrationId, 'confirmed')
+    const signature = {
+      registrationId,
+      guardianName: body.guardianName,
+      childName: body.childName,
+      email: body.email,
+      startDate: body.startDate,
+      classType: 'custom',
+    }
+    expect((await system.post('/api/waivers', signature)).status).toBe(200)
+    expect(
+      (await operate('enrollment', `/kits/${registrationId}/ship`, { carrier: 'UPS', trackingNumber: '1Z9' })).status,
+    ).toBe(200)
+
+    const owner = await signedUp(body.email.toUpperCase())
+    const home = async (browser: Browser) => dashboardSchema.parse((await browser.ask('GET', '/api/dashboard')).body)
+    const card = await eventually(async () => (await home(owner)).classes?.cards[0])
+    expect(card).toMatchObject({
+      registrationId,
+      status: 'waiver_signed',
+      children: [{ childName: body.childName }, { childName: 'Noa' }],
+      kit: { status: 'shipped', carrier: 'UPS', trackingNumber: '1Z9' },
+      checkout: { status: 'paid', amount: 200_000 },
+    })
+    expect(card.meetings?.length).toBeGreaterThan(1)
+    const early = await owner.ask('GET', `/api/registrations/${registrationId}/link`)
+    expect(refusal(early).slice(0, 2)).toEqual([409, 'class_link_not_open'])
+    const file = `/api/dashboard/waivers/${card.waiver?.waiverId}.pdf`
+    await eventually(async () => (await owner.ask('GET', file)).status === 200)
+
+    const stranger = await signedUp(`${randomUUIDv7()}@example.com`)
+    expect(await home(stranger)).toMatchObject({
+      unavailable: [],
+      classes: { cards: [], past: 0 },
+      orders: { open: [] },
+    })
+    expect((await stranger.ask('GET', file)).status).toBe(404)
+  })
+})
+
 describe('A registration of a signed-in user', () => {
   it('A signed-in user’s registration belongs to that account, whatever address it names, and ends unpaid with it', async () => {
-    const browser = new Browser(system.siteUrl)
     const email = `${randomUUIDv7()}@example.com`
-    expect((await browser.ask('POST', '/api/auth/sign-up', sampleMember(email))).status).toBe(200)
-    const [mail] = await eventually(async () => {
-      const mails = await system.mailsTo(email)
-      return mails.length > 0 && mails
-    })
-    const code = /\b\d{6}\b/.exec(mail?.text ?? '')?.[0]
-    expect(await browser.ask('POST', '/api/auth/confirm-sign-up', { email, code })).toMatchObject({
-      body: { signedIn: true },
-    })
+    const browser = await signedUp(email)
 
     const { body } = family({ startDate: await dateOf(2), classType: 'basic' })
     // A browser cannot name an owner.

@@ -1,4 +1,4 @@
-import { registrationEvents } from '@robokids/contracts/events'
+import { familyEvents } from '@robokids/contracts/events'
 import type { Service } from '@robokids/runtime/service'
 import { startAccessTokens } from './access-tokens.ts'
 import { checkAccounts } from './account-check.ts'
@@ -8,7 +8,9 @@ import { configSchema, type Config } from './config.ts'
 import { contactRoutes } from './contact-routes.ts'
 import { registerCookies } from './cookies.ts'
 import { registerRequestGuards } from './request-guards.ts'
+import { dashboardRoutes } from './dashboard-routes.ts'
 import { Identity } from './identity.ts'
+import { StreamCounts } from './live-streams.ts'
 import { createMailLimits } from './mail-limits.ts'
 import { membershipRoutes } from './membership-routes.ts'
 import { offerRoutes } from './offer-routes.ts'
@@ -37,7 +39,7 @@ export const bff: Service<Config> = {
   name: 'bff',
   isPublic: true,
   config: configSchema,
-  watches: [...registrationEvents, ...offerEvents],
+  watches: [...familyEvents, ...offerEvents],
   claims: [spentProofs],
   async routes(http, context) {
     const services = connectServices(context.config)
@@ -51,17 +53,21 @@ export const bff: Service<Config> = {
     checkAccounts(http, accounts.sessions)
     const offers = createOffers(services, context)
     const references = new References(context)
+    const streamCounts = new StreamCounts(config)
     const proofs = createProofs(context, accounts.sessions, services)
     const provenAccounts = { ...accounts, proofs, mailLimits: createMailLimits(context, accounts.sessions) }
     securityText(http, context)
     await http.register(async (scope) => offerRoutes(scope, offers))
     await http.register(async (scope) => proofRoutes(scope, proofs))
-    await http.register(async (scope) => registrationRoutes(scope, context, services, provenAccounts, references))
+    await http.register(async (scope) =>
+      registrationRoutes(scope, context, services, provenAccounts, references, streamCounts),
+    )
     await http.register(async (scope) => waitlistRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => shopRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => contactRoutes(scope, context, services, provenAccounts))
     await http.register(async (scope) => authRoutes(scope, context, provenAccounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
+    await http.register(async (scope) => dashboardRoutes(scope, context, services, accounts, streamCounts))
     await http.register(async (scope) => membershipRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => paymentPageRoutes(scope, context, services, references))
     await http.register(async (scope) => adminRoutes(scope, context, services))

@@ -3,6 +3,7 @@ import {
   registerResponseSchema,
   registerBodySchema,
   registrationViewSchema,
+  type RegistrationView,
   resumeCheckoutBodySchema,
   waiverResponseSchema,
   waiverBodySchema,
@@ -15,7 +16,8 @@ import {
   waiverDocumentSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
-import { DomainError } from '@robokids/runtime/errors'
+import { classLinkSchema, linkQuerySchema } from '@robokids/contracts/meetings'
+import { DomainError, unavailable } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
 import { blockOf } from '@robokids/runtime/network-address'
 import type { Context } from '@robokids/runtime/service'
@@ -25,10 +27,10 @@ import type { Config } from './config.ts'
 import type { Proofs } from './proofs.ts'
 import { receiptFile, Receipts } from './receipts.ts'
 import { referenceParams, type References } from './references.ts'
-import { RegistrationStreams } from './registration-stream.ts'
+import { LiveStreams, type StreamCounts } from './live-streams.ts'
 import { startCheckout } from './start-checkout.ts'
 import type { Services } from './upstream.ts'
-import { refreshRegistration } from './views/registration.ts'
+import { refreshRegistration, registrationStream } from './views/registration.ts'
 
 export function registrationRoutes(
   http: Http,
@@ -36,13 +38,12 @@ export function registrationRoutes(
   services: Services,
   { sessions, proofs }: Pick<Accounts, 'sessions'> & { proofs: Proofs },
   references: References,
+  streamCounts: StreamCounts,
 ): void {
   const { SITE_URL } = context.config
   const { enrollment, notifications } = services
   const receipts = new Receipts(http, context.config)
-  const streams = new RegistrationStreams(http, context, (id) =>
-    refreshRegistration(services, id, { siteUrl: SITE_URL }),
-  )
+  const streams = new LiveStreams<RegistrationView>(http, context, streamCounts, registrationStream(services, SITE_URL))
 
   http.post(
     '/api/registrations',
@@ -132,6 +133,34 @@ export function registrationRoutes(
       // A HEAD request needs no rendering.
       return reply.send(request.method === 'HEAD' ? '' : Buffer.from(await receipts.make(sheet)))
     }),
+  )
+
+  http.get(
+    '/api/registrations/:reference/link',
+    { schema: { params: referenceParams, querystring: linkQuerySchema, response: { 200: classLinkSchema } } },
+    (request) =>
+      references.find(request, request.params.reference, 'registration', (id) => {
+        const { placeId } = request.query
+        const path = `/registrations/${id}/link${placeId === undefined ? '' : `?placeId=${placeId}`}`
+        return enrollment.call('GET', path, { answer: classLinkSchema, signal: request.signal })
+      }),
+  )
+
+  // A membership's id is known to others than its owner, as its waiver page shows.
+  http.get(
+    '/api/member-seats/:reference/link',
+    { onRequest: sessions.required, schema: { params: referenceParams, response: { 200: classLinkSchema } } },
+    async (request, reply) => {
+      const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
+      if (!isConfirmed) throw unavailable(new Error('could not confirm a session'))
+      if (ownerId === null) throw new DomainError('sign_in_required', 'Please log in.')
+      return references.find(request, request.params.reference, 'membership', (id) =>
+        enrollment.call('GET', `/member-seats/${id}/link?ownerId=${ownerId}`, {
+          answer: classLinkSchema,
+          signal: request.signal,
+        }),
+      )
+    },
   )
 
   http.get(

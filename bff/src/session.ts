@@ -110,6 +110,11 @@ export interface Sessions {
   requesterOf(request: FastifyRequest, reply: FastifyReply): Promise<{ requester: Requester; mayReplace: boolean }>
   /** As `requesterOf`, but requires a confirmed account, or none. @throws DomainError `upstream_unavailable` */
   confirmedRequesterOf(request: FastifyRequest, reply: FastifyReply): Promise<Requester>
+  /**
+   * Whether a sign-in that was valid at the start of a long response has not ended since, as identity said within the last minute
+   * or could not say.
+   */
+  isStill(signInSession: SignInSession, request: FastifyRequest): Promise<boolean>
   /** Discards the cached session checks of an account, or all, after sessions have been ended, also those of the other BFFs. */
   forget(userId?: string): void
   /**
@@ -322,6 +327,15 @@ export function startSessions(
       const { ownerId, isConfirmed } = await sessions.ownerOf(request, reply)
       if (!isConfirmed) throw unavailable(new Error('could not confirm a session'))
       return { ownerId, browserId: browserOf(request, reply) }
+    },
+
+    async isStill(signInSession, request) {
+      try {
+        return (await checkSession(signInSession, request.ip)) !== undefined
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error
+        return true
+      }
     },
 
     forget(userId) {

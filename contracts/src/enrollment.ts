@@ -187,7 +187,15 @@ export const registrationSchema = registrationFactsSchema.extend({
     .nullable(),
   waiver: z.object({ waiverId: z.uuid(), signedAt: z.iso.datetime(), documentSha256: z.string() }).nullable(),
   /** Also null while the state of the registration or its payment forbids shipping a kit that was ready. */
-  kit: z.object({ status: z.enum(['ready', 'shipped']) }).nullable(),
+  kit: z
+    .object({
+      status: z.enum(['ready', 'shipped']),
+      /** Of a shipped kit. Absent from responses of the previous version, as are the next two. */
+      carrier: z.string().optional(),
+      trackingNumber: z.string().optional(),
+      shippedAt: z.iso.datetime().optional(),
+    })
+    .nullable(),
   /** The meetings of its class, as they are now. Absent from responses of the previous version. */
   meetings: z.array(meetingSchema).optional(),
   /** Null until the school names one. */

@@ -71,6 +71,14 @@ export const registrationEvents: readonly EventDefinition[] = allEvents.filter(
   ({ data, secret }) => !secret && data instanceof z.ZodObject && 'registrationId' in data.shape,
 )
 
+/** The events that may change what an account sees of what it owns. */
+export const familyEvents: readonly EventDefinition[] = allEvents.filter(
+  ({ data, secret }) =>
+    !secret &&
+    data instanceof z.ZodObject &&
+    ['registrationId', 'orderId', 'ownerId'].some((name) => name in data.shape),
+)
+
 export interface Stream {
   name: string
   /** The service that publishes its events, and creates it. */

@@ -26,9 +26,7 @@ export const scheduleSchema = z.object({
 })
 export type Schedule = z.infer<typeof scheduleSchema>
 
-/** How long before a meeting its class link opens, and how long after its end it works, in minutes. */
-export const linkOpensMinutesBefore = 30
-export const linkClosesMinutesAfter = 15
+export { linkClosesMinutesAfter, linkOpensMinutesBefore } from './class-link-times.ts'
 
 /** `GET /registrations/:id/link`: the link to the class, from 30 minutes before a meeting until 15 minutes after its end. */
 export const classLinkSchema = z.object({
@@ -41,6 +39,9 @@ export const classLinkSchema = z.object({
   closesAt: z.iso.datetime(),
 })
 export type ClassLink = z.infer<typeof classLinkSchema>
+
+/** The child's place, if the children of a registration sit in different classes. */
+export const linkQuerySchema = z.object({ placeId: field.uuid('placeId must be a UUID.').optional() })
 
 /** What changed about a meeting. After a `skipped` date, this meeting and all later ones take place a week later. */
 export const meetingChangeSchema = z.object({

@@ -32,6 +32,7 @@ export const pagePaths = [
   '/confirm',
   '/success',
   '/oauth-redirect',
+  '/dashboard',
   '/profile',
   '/about',
   '/about/founder-robo-kids-learning',

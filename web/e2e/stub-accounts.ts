@@ -1,6 +1,8 @@
 import type { Profile, SignInStep } from '@robokids/contracts/auth'
 import type { Membership, MembershipPlans } from '@robokids/contracts/billing'
+import type { Dashboard, DashboardPast } from '@robokids/contracts/dashboard'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
+import { sampleDashboard } from '../src/dashboard/sample-dashboard.ts'
 import type { Answer, Call } from './stub-api.ts'
 
 export const maren = {
@@ -69,6 +71,8 @@ export const sampleSteps: SignInStep[] = [
 
 const code = { delivery: { medium: 'EMAIL', destination: 'm***@e***' } }
 
+const signInRequired = { status: 401, json: { code: 'sign_in_required', message: 'Please log in.', requestId: 'stub' } }
+
 /** The BFF's account routes with successful responses; undefined for other paths. */
 export class StubAccounts {
   user: typeof maren | null = null
@@ -80,6 +84,9 @@ export class StubAccounts {
     { classDate: '2030-01-07', availableSlots: 10, startTime: '16:00' },
   ]
 
+  /** A family that has bought nothing yet. */
+  dashboard: Dashboard = sampleDashboard({ classes: { cards: [], memberClasses: [], past: 0, lastFinished: null } })
+  past: DashboardPast = { cards: [], orders: [] }
   membership: Membership | null = null
   /** Further active memberships. */
   others: Membership[] = []
@@ -95,6 +102,10 @@ export class StubAccounts {
 
   answer(route: string, { body }: Call, host: string): Answer | undefined {
     switch (route) {
+      case 'GET /api/dashboard':
+        return this.user ? { json: this.dashboard } : signInRequired
+      case 'GET /api/dashboard/past':
+        return this.user ? { json: this.past } : signInRequired
       case 'GET /api/membership-plans':
         return { json: { plans: this.plans } }
       case 'GET /api/membership':
@@ -145,8 +156,7 @@ export class StubAccounts {
       case 'DELETE /api/profile/passkeys/:id':
       case 'POST /api/profile/devices/:key':
       case 'DELETE /api/profile/devices/:key':
-        if (!this.user)
-          return { status: 401, json: { code: 'sign_in_required', message: 'Please log in.', requestId: 'stub' } }
+        if (!this.user) return signInRequired
         if (route === 'PATCH /api/profile') this.profile = { ...this.profile, ...body }
         return { json: this.profile }
       case 'DELETE /api/profile':

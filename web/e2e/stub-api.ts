@@ -108,6 +108,7 @@ export class StubApi {
   delayMs = 0
   readonly #views = new Map<string, RegistrationView>()
   readonly #streams = new Map<string, Set<ServerResponse>>()
+  readonly #homes = new Set<ServerResponse>()
   readonly #handlers = new Map<string, Handler>()
   readonly #counts = new Map<string, number>()
 
@@ -120,6 +121,16 @@ export class StubApi {
   tell(view: RegistrationView): void {
     this.#views.set(view.registrationId, view)
     for (const stream of this.#streams.get(view.registrationId) ?? []) stream.write(stateEvent(view))
+  }
+
+  /** Sends a changed part of the family's home to its open event streams. */
+  changeHome(part: string, view: unknown): void {
+    for (const stream of this.#homes) stream.write(`event: ${part}\ndata: ${JSON.stringify(view)}\n\n`)
+  }
+
+  /** The number of open event streams of the family's home. */
+  get homeWatchers(): number {
+    return [...this.#homes].filter((stream) => !stream.destroyed).length
   }
 
   view(reference: string): RegistrationView | undefined {
@@ -148,6 +159,7 @@ export class StubApi {
     const named = path
       .replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')
       .replace(/^(\/api\/(?:membership-checkouts|member-seats|orders|waitlist|shop\/notices)\/)[^/]+/, '$1:reference')
+      .replace(/^(\/api\/dashboard\/registrations\/)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/passkeys\/)(?!options$)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/devices\/)[^/]+/, '$1:key')
     const route = `${method} ${named}`
@@ -207,6 +219,11 @@ export class StubApi {
         response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
         response.write(stateEvent(view))
         this.#streams.set(reference, (this.#streams.get(reference) ?? new Set()).add(response))
+        return
+      case 'GET /api/dashboard/events':
+        response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+        response.flushHeaders()
+        this.#homes.add(response)
         return
       case 'GET /api/member-seats/:reference':
         return send(response, {

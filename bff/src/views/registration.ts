@@ -1,7 +1,9 @@
 import { checkoutSchema, type Checkout } from '@robokids/contracts/billing'
 import type { RegistrationView } from '@robokids/contracts/bff'
 import { registrationSchema, type Registration } from '@robokids/contracts/enrollment'
+import { registrationEvents } from '@robokids/contracts/events'
 import { DomainError } from '@robokids/runtime/errors'
+import type { LiveView } from '../live-streams.ts'
 import { paymentLink } from '../payment-pages.ts'
 import { refreshCheckout } from '../refresh-checkout.ts'
 import type { Services } from '../upstream.ts'
@@ -30,7 +32,12 @@ async function refreshedCheckout(
   }
 }
 
-function present(registration: Registration, checkout: Checkout | null, siteUrl: string): RegistrationView {
+/** A registration with what is known of its checkout, as its family sees it. */
+export function presentRegistration(
+  registration: Registration,
+  checkout: Checkout | null,
+  siteUrl: string,
+): RegistrationView {
   const pageUrl = checkout?.checkoutUrl ?? null
   return {
     registrationId: registration.registrationId,
@@ -77,5 +84,16 @@ export async function refreshRegistration(
   // The payment that confirmed it arrived between the two responses.
   const isOutdated = registration.payment !== null && checkout !== null && checkout.payment === null
   const latest = isOutdated ? await refreshedCheckout(services, registrationId, options) : checkout
-  return present(registration, latest, options.siteUrl)
+  return presentRegistration(registration, latest, options.siteUrl)
+}
+
+/** The stream of a registration: its view, as `state`. */
+export function registrationStream(services: Services, siteUrl: string): LiveView<RegistrationView> {
+  return {
+    fetch: (id) => refreshRegistration(services, id, { siteUrl }),
+    events: registrationEvents,
+    concerns: ({ data }, id) => ((data ?? {}) as { registrationId?: string | null }).registrationId === id,
+    partsOf: (state) => ({ state }),
+    pollEveryMs: 3_000,
+  }
 }

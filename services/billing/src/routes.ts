@@ -16,6 +16,7 @@ import {
   refundsSchema,
   setPriceSchema,
 } from '@robokids/contracts/billing'
+import { familyPurchasesSchema, findPurchasesSchema } from '@robokids/contracts/dashboard'
 import { uuid } from '@robokids/contracts/fields'
 import {
   orderSchema,
@@ -32,6 +33,7 @@ import { z } from 'zod'
 import { closeForReplacement } from './checkout/close-for-replacement.ts'
 import type { BillingContext } from './config.ts'
 import { createCheckout } from './checkout/create-checkout.ts'
+import { findPurchases } from './families/find-purchases.ts'
 import { registerMetrics } from './metrics.ts'
 import { membershipRoutes } from './membership/routes.ts'
 import { readCheckout, readCheckouts } from './checkout/read-checkouts.ts'
@@ -100,6 +102,12 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
     )
 
   await membershipRoutes(http, context)
+
+  http.post(
+    '/purchases/find',
+    { schema: { body: findPurchasesSchema, response: { 200: familyPurchasesSchema } } },
+    (request) => findPurchases(context, request.body),
+  )
 
   http.post(
     '/refunds',

@@ -20,6 +20,7 @@ import {
   text,
   uniqueIndex,
   uuid,
+  type AnyPgColumn,
 } from 'drizzle-orm/pg-core'
 import type { OrderFacts } from './purchase.ts'
 import type { Account } from './ledger/rules.ts'
@@ -125,6 +126,9 @@ export const orders = pgTable(
   ],
 )
 
+/** The key of the address that a purchase was made with; null for an order, whose payment page asks for it. */
+export const buyerKey = ({ purchase }: { purchase: AnyPgColumn }) => sql<string | null>`lower(${purchase} ->> 'email')`
+
 export const checkoutAttempts = pgTable(
   'checkout_attempts',
   {
@@ -171,6 +175,7 @@ export const checkoutAttempts = pgTable(
       .where(sql`status in ('creating', 'open', 'processing')`),
     index('checkout_attempts_registration').on(table.purchaseId),
     index('checkout_attempts_owner').on(table.ownerId),
+    index('checkout_attempts_buyer').on(buyerKey(table)),
     index('checkout_attempts_over')
       .on(table.createdAt)
       .where(sql`status in ('expired', 'failed')`),

@@ -29,9 +29,11 @@ import {
   waiverDocumentSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
+import { familyClassesSchema } from '@robokids/contracts/dashboard'
 import { uuid } from '@robokids/contracts/fields'
 import {
   classLinkSchema,
+  linkQuerySchema,
   moveMeetingSchema,
   setCoachSchema,
   setLinkSchema,
@@ -49,6 +51,8 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { readFamilyClasses } from './families/read-classes.ts'
+import { releaseOwnSeats } from './families/release-seats.ts'
 import { expireNow } from './registrations/end-hold.ts'
 import { holdSeats } from './registrations/hold-seats.ts'
 import { checkRegistration } from './registrations/check-registration.ts'
@@ -66,6 +70,7 @@ import { openMemberPage } from './members/open-member-page.ts'
 import { openPage } from './registrations/open-page.ts'
 import { shipKit } from './kits/ship-kit.ts'
 import { readMemberLink, readMemberSeat, signMemberWaiver } from './waivers/sign-member-waiver.ts'
+import { readOwnSignedPdf } from './waivers/read-own-signed-pdf.ts'
 import { readSignedPdf, signWaiver } from './waivers/sign-waiver.ts'
 import { waiverDocument } from './waivers/waiver-document.ts'
 import { acceptOffer } from './waitlist/accept-offer.ts'
@@ -75,6 +80,7 @@ import { leaveWaitlist } from './waitlist/leave-waitlist.ts'
 import { listEntries, readEntry } from './waitlist/read-entries.ts'
 
 const byId = z.object({ id: uuid() })
+const byUser = z.object({ userId: uuid('This is not the id of an account.') })
 const byNumber = byId.extend({ number: z.coerce.number().int().min(1) })
 
 export function routes(http: Http, context: Context<Config>): void {
@@ -131,8 +137,10 @@ export function routes(http: Http, context: Context<Config>): void {
     readRegistration(context.db, request.params.id),
   )
 
-  http.get('/registrations/:id/link', { schema: { params: byId, response: { 200: classLinkSchema } } }, (request) =>
-    readRegistrationLink(request.params.id, context),
+  http.get(
+    '/registrations/:id/link',
+    { schema: { params: byId, querystring: linkQuerySchema, response: { 200: classLinkSchema } } },
+    ({ params, query }) => readRegistrationLink(params.id, query.placeId, context),
   )
 
   http.post(
@@ -214,16 +222,37 @@ export function routes(http: Http, context: Context<Config>): void {
       .send(Buffer.from(pdf))
   })
 
+  const signedPdfHeaders = {
+    'content-type': 'application/pdf',
+    'content-disposition': 'inline; filename="signed-waiver.pdf"',
+    'cache-control': 'no-store',
+  }
   http.get('/waivers/:id.pdf', { schema: { params: byId } }, async (request, reply) => {
     const pdf = await readSignedPdf(request.params.id, context)
-    return reply
-      .headers({
-        'content-type': 'application/pdf',
-        'content-disposition': 'inline; filename="signed-waiver.pdf"',
-        'cache-control': 'no-store',
-      })
-      .send(Buffer.from(pdf))
+    return reply.headers(signedPdfHeaders).send(Buffer.from(pdf))
   })
+
+  http.get(
+    '/accounts/:userId/classes',
+    { schema: { params: byUser, response: { 200: familyClassesSchema } } },
+    (request) => readFamilyClasses(request.params.userId, context),
+  )
+
+  http.post(
+    '/accounts/:userId/registrations/:id/release',
+    { schema: { params: byUser.extend(byId.shape), response: { 200: registrationSchema } } },
+    ({ params }) => releaseOwnSeats(params.userId, params.id, context),
+  )
+
+  http.get(
+    '/accounts/:userId/waivers/:id.pdf',
+    { schema: { params: byUser.extend(byId.shape) } },
+    async (request, reply) => {
+      const { userId, id } = request.params
+      const pdf = await readOwnSignedPdf(userId, id, context)
+      return reply.headers(signedPdfHeaders).send(Buffer.from(pdf))
+    },
+  )
 
   http.get(
     '/registrations',

@@ -1,5 +1,6 @@
 import type { Walk } from '../walk.ts'
 import { mailsMatchState, lastMailIsTrue } from './mails.ts'
+import { homesAgree } from './homes.ts'
 import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from './memberships.ts'
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
 import { chargesHavePurchases, openPagesHoldTheirSeats } from './payments.ts'
@@ -29,4 +30,4 @@ export const settled: Invariant[] = [
 ]
 
 /** Rules checked only at the end of a walk, because reading may change state. */
-export const atTheEnd: Invariant[] = [viewsAgree, listsAgree, membershipsHaveOwners, sessionsAreCurrent]
+export const atTheEnd: Invariant[] = [viewsAgree, listsAgree, homesAgree, membershipsHaveOwners, sessionsAreCurrent]

@@ -4,17 +4,23 @@ import { chargesOf, nextChargeOf, openInvoicesOf, renews, subscriptionOf } from 
 import { Violation } from '../violation.ts'
 import type { Account, Walk } from '../walk.ts'
 
+/** A browser in which an account is signed in; undefined if it cannot sign in. */
+export async function browserOf(walk: Walk, account: Account): Promise<Browser | undefined> {
+  const known = walk.browsers.find((one) => one.account === account) ?? walk.windows.get(account)
+  if (known) return known
+  const browser = new Browser(walk.world.system.siteUrl)
+  const { email, password } = account
+  const answer = await walk.ask(browser, 'POST', '/api/auth/sign-in', { email, password })
+  if (answer.body['step'] !== 'DONE') return undefined
+  browser.account = account
+  walk.windows.set(account, browser)
+  return browser
+}
+
 /** The memberships that an account sees; undefined if it cannot sign in. */
 async function seenBy(walk: Walk, account: Account): Promise<Membership[] | undefined> {
-  let browser = walk.browsers.find((one) => one.account === account) ?? walk.windows.get(account)
-  if (!browser) {
-    browser = new Browser(walk.world.system.siteUrl)
-    const { email, password } = account
-    const answer = await walk.ask(browser, 'POST', '/api/auth/sign-in', { email, password })
-    if (answer.body['step'] !== 'DONE') return undefined
-    browser.account = account
-    walk.windows.set(account, browser)
-  }
+  const browser = await browserOf(walk, account)
+  if (!browser) return undefined
   const answer = await walk.ask(browser, 'GET', '/api/membership')
   if (answer.status !== 200) return undefined
   const { membership, others = [] } = foundMembershipSchema.parse(answer.body)

@@ -33,14 +33,14 @@ const stepOf = (name: SignInStep['step']) => sampleSteps.find(({ step }) => step
 
 async function loggedIn(page: Page, text = '✅ Logged in.') {
   await page.getByText(text, { exact: true }).waitFor()
-  await page.waitForURL('**/profile')
-  await page.getByRole('heading', { name: 'Maren Holt' }).waitFor()
+  await page.waitForURL('**/dashboard')
+  await page.getByRole('heading', { name: 'No classes yet' }).waitFor()
 }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
 describe('the login', () => {
-  it('confirms the login, and continues to the profile', async () => {
+  it('confirms the login, and continues to the family’s classes', async () => {
     const page = await site.open()
     await logIn(page)
     await loggedIn(page)
@@ -720,8 +720,8 @@ describe('the confirmation of an account', () => {
     await press(page, 'Confirm Account')
     await page.getByText('✅ Account confirmed! You can now log in.').waitFor()
     await page.getByText('You’re already logged in').waitFor()
-    await page.getByRole('link', { name: 'Go to your profile' }).click()
-    await page.getByRole('heading', { name: 'Maren Holt' }).waitFor()
+    await page.getByRole('link', { name: 'Go to your classes' }).click()
+    await page.getByRole('heading', { name: 'No classes yet' }).waitFor()
   })
 
   it('sends a new code', async () => {

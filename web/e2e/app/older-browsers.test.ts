@@ -121,7 +121,9 @@ describe('a browser without features that are newer than four years', () => {
     await proceedButton(page).click()
     await page.waitForURL('**/card-page')
     await logIn(page)
-    await page.waitForURL('**/profile')
+    await page.waitForURL('**/dashboard')
+    await page.getByRole('heading', { name: 'No classes yet' }).waitFor()
+    await page.goto('/profile')
     await heading(page).getByText('Maren Holt').waitFor()
     await page.getByRole('button', { name: 'Set up (Authenticator app)' }).click()
     await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor()
@@ -165,6 +167,6 @@ describe('a browser that blocks cookies', () => {
     expect(new URL(page.url()).pathname).toBe('/membership/login')
     site.api.accounts.user = maren
     await page.getByRole('button', { name: 'Log In', exact: true }).click()
-    await page.waitForURL('**/profile')
+    await page.waitForURL('**/dashboard')
   })
 })

@@ -217,8 +217,8 @@ describe('a page that the browser translates', () => {
     await says(page, 'Wrong.')
     await page.getByLabel('Code').fill('123456')
     await press(page, 'Continue')
-    await page.waitForURL('**/profile')
-    await heading(page).getByText('Maren Holt').waitFor()
+    await page.waitForURL('**/dashboard')
+    await heading(page).getByText('Your classes').waitFor()
     expect(faults).toEqual([])
   })
 

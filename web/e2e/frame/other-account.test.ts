@@ -96,7 +96,7 @@ describe('a page of another account than the one that is signed in now', () => {
     await page.getByLabel('Email').fill(maren.email)
     await page.getByLabel('Password', { exact: true }).fill('Robot-2030!')
     await page.getByRole('button', { name: 'Log In', exact: true }).click()
-    await page.waitForURL('**/profile')
+    await page.waitForURL('**/dashboard')
     expect(await question(page).count()).toBe(0)
   })
 

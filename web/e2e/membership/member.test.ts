@@ -187,7 +187,7 @@ describe('a member', () => {
     await logIn(page, email, goodPassword)
     await page.getByText('Incorrect username or password.').waitFor()
     await logIn(page, email, 'Another-2031!')
-    await page.waitForURL('**/profile')
+    await page.waitForURL('**/dashboard')
     expect(errors).toEqual([])
     await context.close()
   })

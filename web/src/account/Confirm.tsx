@@ -61,7 +61,7 @@ function Confirmed({ signedIn }: { signedIn: boolean }) {
         <>
           <p>You’re already logged in. There’s nothing left to do here.</p>
           <Row>
-            <ButtonLink to="/profile">Go to your profile</ButtonLink>
+            <ButtonLink to="/dashboard">Go to your classes</ButtonLink>
             <ButtonLink to="/" variant="secondary">
               Go to the home page
             </ButtonLink>

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useClientState } from '../browser/use-client-state.ts'
 import { Aside, Form, MessageLine, Or, Stack } from '../forms/Form.tsx'
@@ -36,6 +36,8 @@ declare module '@tanstack/react-router' {
     signedOutEverywhere?: boolean
     /** The email whose password is to be reset; there may be no account for it. */
     forgotten?: string
+    /** The address of the page that asked for the sign-in, which leads back there. */
+    cameFor?: string
   }
 }
 
@@ -146,7 +148,7 @@ export function Login() {
   }
   if (user) return <SignedIn email={user.email} refusal={signIn.ended} />
   return (
-    <AccountPage step="start" title="Log in" lead="Welcome back. Log in to see your membership and details.">
+    <AccountPage step="start" title="Log in" lead="Welcome back. Log in to see your classes, membership and details.">
       <SignInForm
         signIn={signIn}
         email={email}
@@ -230,17 +232,24 @@ function SignInForm({ signIn, email, onEmail, news, onForgot }: SignInFormProps)
 }
 
 function Done({ text }: { text: string }) {
-  const navigate = useNavigate()
+  const router = useRouter()
   const [message] = useState<Message>({ kind: 'success', text })
+  // The address is our own: it is in this tab's history, and never taken from a link.
+  const [cameFor] = useState(() => (window.history.state as { cameFor?: string } | null)?.cameFor)
   useEffect(() => {
-    const timer = setTimeout(() => void navigate({ to: '/profile', replace: true }), onwardAfterMs)
+    const timer = setTimeout(() => router.history.replace(cameFor ?? '/dashboard'), onwardAfterMs)
     return () => clearTimeout(timer)
-  }, [navigate])
+  }, [router, cameFor])
+  const toProfile = cameFor?.startsWith('/profile')
   return (
     <AccountPage step="done" title="Welcome">
       <MessageLine message={message} />
-      <p>Taking you to your profile.</p>
-      <ButtonLink to="/profile">Go to your profile</ButtonLink>
+      <p>{`Taking you to your ${toProfile ? 'profile' : 'classes'}.`}</p>
+      {toProfile ? (
+        <ButtonLink to="/profile">Go to your profile</ButtonLink>
+      ) : (
+        <ButtonLink to="/dashboard">Go to your classes</ButtonLink>
+      )}
     </AccountPage>
   )
 }
@@ -253,8 +262,8 @@ function SignedIn({ email, refusal }: { email: string; refusal: Message | null }
     <AccountPage step="signed in" title="You are logged in" lead={`As ${email}.`}>
       <MessageLine message={state.message ?? refusal} />
       <Stack>
-        <ButtonLink to="/profile" wide>
-          Go to your profile
+        <ButtonLink to="/dashboard" wide>
+          Go to your classes
         </ButtonLink>
         <Button
           variant="secondary"

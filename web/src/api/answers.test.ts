@@ -25,7 +25,9 @@ import {
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
 import { messageSentSchema } from '@robokids/contracts/contact'
+import { dashboardPastSchema, dashboardSchema, familySchema } from '@robokids/contracts/dashboard'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
+import { classLinkSchema } from '@robokids/contracts/meetings'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import { checkoutResponseSchema, stockAlertSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import { waitlistViewSchema } from '@robokids/contracts/waitlist'
@@ -38,11 +40,15 @@ import { sampleAgreement } from '../checkout/sample-agreement.ts'
 import { agreementAnswer } from '../checkout/way-on.ts'
 import { classesView } from '../classes/classes-query.ts'
 import { messageTaken } from '../contact/answers.ts'
+import * as home from '../dashboard/answers.ts'
+import { dashboardPast } from '../dashboard/PastList.tsx'
+import { sampleCard, sampleDashboard } from '../dashboard/sample-dashboard.ts'
 import * as member from '../membership/answers.ts'
 import { membershipPlans } from '../membership/plans-query.ts'
 import * as register from '../membership/register-answers.ts'
 import { sampleMembership } from '../membership/sample-membership.ts'
 import { proofChallenge } from '../proof-of-work/answers.ts'
+import { familyAnswer } from '../registration/account-values.ts'
 import { registerAnswer, registrationView } from '../registration/answers.ts'
 import * as shop from '../shop/answers.ts'
 import { shopView } from '../shop/shop-query.ts'
@@ -90,6 +96,30 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: memberSeatSchema,
     answer: member.memberSeat,
     sample: { membershipId: uuid, status: 'seated', classDate: '2030-01-04', startTime: '16:00', waiverSignedAt: null },
+  },
+  {
+    file: 'class-link',
+    schema: classLinkSchema,
+    answer: home.classLink,
+    sample: { meeting: 1, joinUrl: 'https://meet.example.com/room-7', passcode: '4242', closesAt: time },
+  },
+  {
+    file: 'dashboard',
+    schema: dashboardSchema,
+    answer: home.dashboard,
+    sample: sampleDashboard({ membership: { membership: sampleMembership, others: [] } }),
+  },
+  {
+    file: 'dashboard-past',
+    schema: dashboardPastSchema,
+    answer: dashboardPast,
+    sample: { cards: [sampleCard()], orders: null },
+  },
+  {
+    file: 'family',
+    schema: familySchema,
+    answer: familyAnswer,
+    sample: { children: [{ childName: 'Ivo', childAge: 9 }], address: sampleCard().address },
   },
   {
     file: 'shop-view',

@@ -218,6 +218,124 @@ declare module '*/CookieBanner.module.css' {
   export default styles
 }
 
+declare module '*/Badge.module.css' {
+  const styles: {
+    readonly badge: string
+    readonly done: string
+    readonly note: string
+    readonly wrong: string
+  }
+  export default styles
+}
+
+declare module '*/Children.module.css' {
+  const styles: {
+    readonly chip: string
+    readonly chips: string
+  }
+  export default styles
+}
+
+declare module '*/ClassCard.module.css' {
+  const styles: {
+    readonly card: string
+    readonly head: string
+    readonly row: string
+    readonly rows: string
+    readonly tracking: string
+    readonly what: string
+    readonly who: string
+  }
+  export default styles
+}
+
+declare module '*/ClassLink.module.css' {
+  const styles: {
+    readonly code: string
+    readonly passcode: string
+  }
+  export default styles
+}
+
+declare module '*/Dashboard.module.css' {
+  const styles: {
+    readonly column: string
+    readonly columns: string
+    readonly email: string
+    readonly head: string
+    readonly narrow: string
+    readonly page: string
+    readonly quiet: string
+    readonly waiting: string
+  }
+  export default styles
+}
+
+declare module '*/Meetings.module.css' {
+  const styles: {
+    readonly ahead: string
+    readonly all: string
+    readonly center: string
+    readonly dates: string
+    readonly dots: string
+    readonly gone: string
+    readonly next: string
+    readonly number: string
+    readonly over: string
+    readonly summary: string
+  }
+  export default styles
+}
+
+declare module '*/Moment.module.css' {
+  const styles: {
+    readonly whole: string
+  }
+  export default styles
+}
+
+declare module '*/Next.module.css' {
+  const styles: {
+    readonly day: string
+    readonly label: string
+    readonly near: string
+    readonly next: string
+    readonly what: string
+    readonly words: string
+  }
+  export default styles
+}
+
+declare module '*/Orders.module.css' {
+  const styles: {
+    readonly head: string
+    readonly name: string
+    readonly order: string
+    readonly orders: string
+    readonly text: string
+  }
+  export default styles
+}
+
+declare module '*/PastClasses.module.css' {
+  const styles: {
+    readonly list: string
+    readonly past: string
+    readonly summary: string
+  }
+  export default styles
+}
+
+declare module '*/ToDo.module.css' {
+  const styles: {
+    readonly sign: string
+    readonly task: string
+    readonly tasks: string
+    readonly text: string
+  }
+  export default styles
+}
+
 declare module '*/DesignSystem.module.css' {
   const styles: {
     readonly bar: string
@@ -581,6 +699,7 @@ declare module '*/SignUpForm.module.css' {
     readonly end: string
     readonly form: string
     readonly group: string
+    readonly known: string
     readonly place: string
     readonly sibling: string
   }

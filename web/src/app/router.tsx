@@ -33,21 +33,24 @@ const root = createRootRouteWithContext<Context>()({
  * Loaders start the queries of a screen and do not wait for them: the screen has its skeleton in the document already, and an
  * awaited loader would delay hydration and navigation. A failed query is the screen's to show.
  */
-const prefetchClasses = ({ queryClient }: Context) =>
-  void import('../classes/classes-query.ts')
-    .then(({ classesQuery }) => queryClient.prefetchQuery(classesQuery))
-    .catch(() => undefined)
+const prefetching =
+  (prefetch: (queryClient: QueryClient) => Promise<void>) =>
+  ({ queryClient }: Context) =>
+    void prefetch(queryClient).catch(() => undefined)
 
-const prefetchShop = ({ queryClient }: Context) =>
-  void import('../shop/shop-query.ts')
-    .then(({ shopQuery }) => queryClient.prefetchQuery(shopQuery))
-    .catch(() => undefined)
+const prefetchClasses = prefetching(async (queryClient) =>
+  queryClient.prefetchQuery((await import('../classes/classes-query.ts')).classesQuery),
+)
+const prefetchShop = prefetching(async (queryClient) =>
+  queryClient.prefetchQuery((await import('../shop/shop-query.ts')).shopQuery),
+)
 
 /**
  * The search parameters of each route that has any. All are optional text: `parseSearch` yields nothing else, so there is
  * nothing to convert, and no schema library in the first load. A page checks a plan or a date where it reads it.
  */
 interface SearchParameters extends Record<SignUpPath, 'startDate'> {
+  '/dashboard': 'card' | 'child' | 'open'
   '/robokids-payment': 'reference'
   '/robokids/success': 'reference' | RecordParameter
   '/robokids-success': 'reference' | RecordParameter
@@ -89,35 +92,38 @@ function page<const Path extends PagePath>(
 function signUp(classType: LevelClassType) {
   return lazyRouteComponent(async () => {
     const { SignUp } = await import('../registration/SignUp.tsx')
-    return { SignUpForLevel: () => <SignUp classType={classType} /> }
-  }, 'SignUpForLevel')
+    return { default: () => <SignUp classType={classType} /> }
+  })
 }
 
 function product(sku: ProductSku) {
   return lazyRouteComponent(async () => {
     const { ProductPage } = await import('../shop/ProductPage.tsx')
-    return { OneProduct: () => <ProductPage sku={sku} /> }
-  }, 'OneProduct')
+    return { default: () => <ProductPage sku={sku} /> }
+  })
 }
 
+/** Imports a module of contents, one of which is called so: shorter in the first load than a function that picks it. */
+type LoadContent<Name extends string> = () => Promise<Record<Name, Content>>
+
 /** A page that is only read: its screen and its content. */
-function contentPage(load: () => Promise<Content>) {
+function contentPage<Name extends string>(load: LoadContent<Name>, name: Name) {
   return lazyRouteComponent(async () => {
-    const [{ ContentPage }, content] = await Promise.all([import('../reading/ContentPage.tsx'), load()])
-    return { Reading: () => <ContentPage content={content} /> }
-  }, 'Reading')
+    const [{ ContentPage }, contents] = await Promise.all([import('../reading/ContentPage.tsx'), load()])
+    return { default: () => <ContentPage content={contents[name]} /> }
+  })
 }
 
 /** A guide also needs its circuits and sketches. */
-function guidePage(load: () => Promise<Content>) {
+function guidePage<Name extends string>(load: LoadContent<Name>, name: Name) {
   return lazyRouteComponent(async () => {
-    const [{ ContentPage }, { showGuideBlock }, content] = await Promise.all([
+    const [{ ContentPage }, { showGuideBlock }, contents] = await Promise.all([
       import('../reading/ContentPage.tsx'),
       import('../guides/GuideBlocks.tsx'),
       load(),
     ])
-    return { Building: () => <ContentPage content={content} ownBlock={showGuideBlock} /> }
-  }, 'Building')
+    return { default: () => <ContentPage content={contents[name]} ownBlock={showGuideBlock} /> }
+  })
 }
 
 const home = lazyRouteComponent(() => import('../home/Home.tsx'), 'Home')
@@ -134,49 +140,45 @@ const login = lazyRouteComponent(() => import('../account/Login.tsx'), 'Login')
 const confirm = lazyRouteComponent(() => import('../account/Confirm.tsx'), 'Confirm')
 const membershipSuccess = lazyRouteComponent(() => import('../membership/MembershipSuccess.tsx'), 'MembershipSuccess')
 const oauthRedirect = lazyRouteComponent(() => import('../account/OauthRedirect.tsx'), 'OauthRedirect')
+const dashboard = lazyRouteComponent(() => import('../dashboard/Dashboard.tsx'), 'Dashboard')
 const profile = lazyRouteComponent(() => import('../profile/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver')
 const waitlist = lazyRouteComponent(() => import('../waitlist/Waitlist.tsx'), 'Waitlist')
 const shop = lazyRouteComponent(() => import('../shop/Shop.tsx'), 'Shop')
 const order = lazyRouteComponent(() => import('../shop/OrderPage.tsx'), 'OrderPage')
 const notice = lazyRouteComponent(() => import('../shop/NoticePage.tsx'), 'NoticePage')
-const about = contentPage(async () => (await import('../content/about.ts')).about)
-const founder = contentPage(async () => (await import('../content/about.ts')).founder)
-const director = contentPage(async () => (await import('../content/about.ts')).director)
+const about = contentPage(() => import('../content/about.ts'), 'about')
+const founder = contentPage(() => import('../content/about.ts'), 'founder')
+const director = contentPage(() => import('../content/about.ts'), 'director')
 const contact = lazyRouteComponent(() => import('../contact/Contact.tsx'), 'Contact')
-const faq = contentPage(async () => (await import('../content/faq.ts')).faq)
+const faq = contentPage(() => import('../content/faq.ts'), 'faq')
 const levels = lazyRouteComponent(() => import('../classes/Levels.tsx'), 'Levels')
-const privacy = contentPage(async () => (await import('../content/privacy.ts')).privacy)
-const terms = contentPage(async () => (await import('../content/terms.ts')).terms)
-const newsAndGuides = contentPage(async () => (await import('../news/news-pages.ts')).newsAndGuides)
-const newsPage = contentPage(async () => (await import('../news/news-pages.ts')).newsPage)
-const blog = contentPage(async () => (await import('../news/blog.ts')).blog)
-const welcome = contentPage(async () => (await import('../news/welcome.ts')).welcome)
-const securityBasics = contentPage(async () => (await import('../news/security-basics.ts')).securityBasics)
-const fallLaunch = contentPage(async () => (await import('../news/fall-launch.ts')).fallLaunch)
-const bugbots = contentPage(async () => (await import('../news/bugbots.ts')).bugbots)
-const lightSwitch = guidePage(async () => (await import('../guides/light-switch.ts')).lightSwitch)
-const motorGuide = guidePage(async () => (await import('../guides/motor.ts')).motorGuide)
-const servoGuide = guidePage(async () => (await import('../guides/servo.ts')).servoGuide)
-const innovator = contentPage(async () => (await import('../content/innovator.ts')).innovator)
-const follow = contentPage(async () => (await import('../content/follow.ts')).follow)
+const privacy = contentPage(() => import('../content/privacy.ts'), 'privacy')
+const terms = contentPage(() => import('../content/terms.ts'), 'terms')
+const newsAndGuides = contentPage(() => import('../news/news-pages.ts'), 'newsAndGuides')
+const newsPage = contentPage(() => import('../news/news-pages.ts'), 'newsPage')
+const blog = contentPage(() => import('../news/blog.ts'), 'blog')
+const welcome = contentPage(() => import('../news/welcome.ts'), 'welcome')
+const securityBasics = contentPage(() => import('../news/security-basics.ts'), 'securityBasics')
+const fallLaunch = contentPage(() => import('../news/fall-launch.ts'), 'fallLaunch')
+const bugbots = contentPage(() => import('../news/bugbots.ts'), 'bugbots')
+const lightSwitch = guidePage(() => import('../guides/light-switch.ts'), 'lightSwitch')
+const motorGuide = guidePage(() => import('../guides/motor.ts'), 'motorGuide')
+const servoGuide = guidePage(() => import('../guides/servo.ts'), 'servoGuide')
+const innovator = contentPage(() => import('../content/innovator.ts'), 'innovator')
+const follow = contentPage(() => import('../content/follow.ts'), 'follow')
 const designSystem = lazyRouteComponent(() => import('../design-system/DesignSystem.tsx'), 'DesignSystem')
 
-// In constants of their own: within `addChildren` they are inferred as any route, and every link loses its types.
-const admin = createRoute({
-  getParentRoute: () => root,
-  path: '/admin',
-  beforeLoad: () => {
-    throw redirect({ to: '/', replace: true })
-  },
-})
-const guides = createRoute({
-  getParentRoute: () => root,
-  path: '/guides',
-  beforeLoad: () => {
-    throw redirect({ to: '/news-guides', replace: true })
-  },
-})
+/** Not a screen: leads to another page. */
+function away<const Path extends string>(path: Path, to: PagePath) {
+  return createRoute({
+    getParentRoute: () => root,
+    path,
+    beforeLoad: () => {
+      throw redirect({ to, replace: true })
+    },
+  })
+}
 
 const routeTree = root.addChildren([
   page('/', 'Empowering Kids to Build the Future', home),
@@ -205,6 +207,7 @@ const routeTree = root.addChildren([
   page('/confirm', 'Confirm Your Email', confirm),
   page('/success', 'Payment', membershipSuccess),
   page('/oauth-redirect', 'Processing login', oauthRedirect),
+  page('/dashboard', 'Your classes', dashboard),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),
   page('/about/founder-robo-kids-learning', 'The founder', founder),
@@ -226,8 +229,8 @@ const routeTree = root.addChildren([
   page('/innovator', 'Innovator Program', innovator),
   page('/follow', 'Follow Us', follow),
   page('/design-system', 'Design system', designSystem),
-  admin,
-  guides,
+  away('/admin', '/'),
+  away('/guides', '/news-guides'),
 ])
 
 interface RouterOptions {

@@ -14,7 +14,7 @@ interface MenuSheetProps {
 
 /** All navigation links, for narrow screens. */
 export function MenuSheet({ open, onClose, email, onLogout }: MenuSheetProps) {
-  const links = [...mainLinks, ...moreLinks, email ? profile : login]
+  const links = [...mainLinks, ...moreLinks, ...(email ? own : [login])]
   return (
     <Modal open={open} onClose={onClose} label="Menu" className={styles.sheet}>
       <div className={styles.head}>
@@ -53,5 +53,8 @@ export function MenuSheet({ open, onClose, email, onLogout }: MenuSheetProps) {
   )
 }
 
-const profile = { label: 'Profile', to: '/profile' } as const
+const own = [
+  { label: 'Your classes', to: '/dashboard' },
+  { label: 'Profile', to: '/profile' },
+] as const
 const login = { label: 'Log in', to: '/membership/login' } as const

@@ -49,22 +49,30 @@ export function TopNavigation({ email, onLogout, expected = false }: TopNavigati
             <li className={styles.wide}>
               <MoreMenu />
             </li>
-            <li className={styles.narrow}>
-              <Link to="/robokidslanding" className={styles.link}>
-                Classes
-              </Link>
-            </li>
+            {!email && (
+              <li className={`${styles.narrow} ${expected ? styles.unlessKnown : ''}`}>
+                <Link to="/robokidslanding" className={styles.link}>
+                  Classes
+                </Link>
+              </li>
+            )}
             <li className={styles.cart}>
               <CartLink />
             </li>
             {!email && expected && (
               <li className={`${styles.links} ${styles.reserved}`} aria-hidden="true">
+                <span className={styles.link}>Your classes</span>
                 <span className={styles.link}>Profile</span>
                 <span className={`${styles.link} ${styles.wide}`}>Logout</span>
               </li>
             )}
             {email ? (
               <>
+                <li>
+                  <Link to="/dashboard" className={styles.link}>
+                    Your classes
+                  </Link>
+                </li>
                 <li>
                   <Link to="/profile" className={styles.link} title={email}>
                     Profile

@@ -1,10 +1,11 @@
 import type { Profile as ProfileAnswer } from '@robokids/contracts/auth'
 import { useQuery } from '@tanstack/react-query'
-import { Navigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { profileQuery } from '../account/profile.ts'
 import { sessionQuery } from '../account/session.ts'
+import { SignInFirst } from '../account/SignInFirst.tsx'
 import { adoptSignedInAccount } from '../api/api.ts'
+import { useKeptFromBack } from '../browser/use-kept-from-back.ts'
 import { MembershipSection } from '../membership/MembershipSection.tsx'
 import { membershipQuery } from '../membership/queries.ts'
 import { asWritten } from '../ui/AsWritten.tsx'
@@ -26,7 +27,7 @@ export function Profile() {
   const page = useRef<HTMLDivElement>(null)
   useKeptFromBack(page)
   const session = useQuery(sessionQuery)
-  if (session.data?.user === null) return <Navigate to="/membership/login" replace />
+  if (session.data?.user === null) return <SignInFirst />
   return (
     <div ref={page} className={styles.page}>
       {session.data ? (
@@ -38,27 +39,6 @@ export function Profile() {
       )}
     </div>
   )
-}
-
-/**
- * The back/forward cache may show this page to the next person at the browser: the page is blanked when it is left, and
- * reloaded when it is restored.
- */
-function useKeptFromBack(page: { readonly current: HTMLElement | null }) {
-  useEffect(() => {
-    const leave = (event: PageTransitionEvent) => {
-      if (event.persisted && page.current) page.current.hidden = true
-    }
-    const comeBack = (event: PageTransitionEvent) => {
-      if (event.persisted) window.location.reload()
-    }
-    window.addEventListener('pagehide', leave)
-    window.addEventListener('pageshow', comeBack)
-    return () => {
-      window.removeEventListener('pagehide', leave)
-      window.removeEventListener('pageshow', comeBack)
-    }
-  }, [page])
 }
 
 function Waiting() {

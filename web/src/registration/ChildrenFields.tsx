@@ -7,13 +7,15 @@ import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { childField, fieldsInOrder } from './sign-up-fields.ts'
-import { type ChildValues, noChild } from './sign-up-values.ts'
+import { type ChildValues, isEmptyChild, noChild } from './sign-up-values.ts'
 import styles from './SignUpForm.module.css'
 
 interface ChildrenFieldsProps {
   /** Undefined while loading, and when that fails. */
   offer: LevelOffer | undefined
   values: ChildValues[]
+  /** Children that a signed-in parent has registered before. */
+  known: readonly ChildValues[]
   errors: FieldErrors
   /** The id of a field in the document. */
   idOf: (field: string) => string
@@ -22,7 +24,7 @@ interface ChildrenFieldsProps {
 }
 
 /** The children of a family: one, and up to three siblings. */
-export function ChildrenFields({ offer, values, errors, idOf, onChange }: ChildrenFieldsProps) {
+export function ChildrenFields({ offer, values, known, errors, idOf, onChange }: ChildrenFieldsProps) {
   const addSibling = useRef<HTMLButtonElement>(null)
   const field = (name: string) => ({ id: idOf(name), name, error: errors[name] })
   const changeNumber = (children: ChildValues[]) =>
@@ -37,8 +39,26 @@ export function ChildrenFields({ offer, values, errors, idOf, onChange }: Childr
             values.map((entry, at) => (at === index ? { ...entry, ...changes } : entry)),
             childField(index, name),
           )
+        const others = known.filter(({ childName }) => !values.some((one) => one.childName === childName))
         const rows = (
           <>
+            {isEmptyChild(child) && others.length > 0 && (
+              <div className={styles.known}>
+                <span>Fill in:</span>
+                {others.map((one) => (
+                  <Button
+                    key={one.childName}
+                    variant="secondary"
+                    onClick={() => {
+                      set(one, 'childName')
+                      document.getElementById(idOf(childField(index, 'childName')))?.focus()
+                    }}
+                  >
+                    <span translate="no">{one.childName}</span>
+                  </Button>
+                ))}
+              </div>
+            )}
             <div className={styles.child}>
               <Field
                 {...field(childField(index, 'childName'))}

@@ -66,7 +66,7 @@ interface SignUpFormProps {
 export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
   // Each level has its own address.
   const { startDate: linkedDate } = useSearch({ strict: false })
-  const { values, keep, clearStoredDraft } = useSignUpValues(linkedDate)
+  const { values, family, keep, clearStoredDraft } = useSignUpValues(linkedDate)
   const { pending, message, errors, showError, clearError, submit } = useSubmit('Something went wrong.')
   /** How often it was not sent because of invalid fields. */
   const [refusals, setRefusals] = useState(0)
@@ -249,6 +249,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
           offer={offer}
           values={values.children}
           errors={errors}
+          known={family}
           idOf={idOf}
           onChange={(children, ...fields) => change({ children }, ...fields)}
         />

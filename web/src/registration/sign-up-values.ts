@@ -37,7 +37,7 @@ export const textFields = Object.keys(emptyValues).filter((name): name is TextFi
 
 const addressFields = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode'] as const
 
-const isChild = ({ childName, childAge }: ChildValues) => childName !== '' || childAge !== ''
+export const isEmptyChild = ({ childName, childAge }: ChildValues) => childName === '' && childAge === ''
 
 /** Fills empty fields with known values. An address is taken as a whole or not at all, and so are the children. */
 export function fillEmpty(values: SignUpValues, known: Partial<SignUpValues>): SignUpValues {
@@ -45,7 +45,7 @@ export function fillEmpty(values: SignUpValues, known: Partial<SignUpValues>): S
   for (const name of ['guardianName', 'email', 'startDate'] as const) filled[name] ||= known[name] ?? ''
   if (addressFields.every((name) => values[name] === ''))
     for (const name of addressFields) filled[name] = known[name] ?? ''
-  if (known.children && !values.children.some(isChild)) filled.children = known.children
+  if (known.children && values.children.every(isEmptyChild)) filled.children = known.children
   return filled
 }
 

@@ -3,7 +3,14 @@ import { useEffect, useState } from 'react'
 import { useUser } from '../account/use-user.ts'
 import { useClientState } from '../browser/use-client-state.ts'
 import { forgetStoredDraft, readDraft, saveDraft } from './draft.ts'
-import { emptyValues, fillEmpty, type SignUpValues, type TextField, textFields } from './sign-up-values.ts'
+import {
+  type ChildValues,
+  emptyValues,
+  fillEmpty,
+  type SignUpValues,
+  type TextField,
+  textFields,
+} from './sign-up-values.ts'
 
 /**
  * The values of the sign-up form: the parent's draft; for a signed-in parent also the draft of another
@@ -20,10 +27,12 @@ export function useSignUpValues(linkedDate: string | undefined) {
   // The form's account: stays the same when another tab signs in to a different one, and requests are rejected then.
   const [owner, setOwner] = useState(userId)
   const [known, setKnown] = useState<Partial<SignUpValues>>({})
+  const [family, setFamily] = useState<readonly ChildValues[]>([])
   const [touched, setTouched] = useState<readonly TextField[]>([])
   if (owner !== userId && (owner === null || userId === null)) {
     setOwner(userId)
     setKnown({})
+    setFamily([])
     setTouched([])
     // The session is known only after hydration. After a sign-out nothing of the account stays.
     setValues(owner === null ? fillEmpty(values, readDraft(userId)) : readDraft(userId))
@@ -35,10 +44,11 @@ export function useSignUpValues(linkedDate: string | undefined) {
     import('./account-values.ts')
       .then(({ accountValues }) => accountValues(queryClient, owner))
       .then(
-        (told) => {
+        (account) => {
           if (gone) return
-          setKnown(told)
-          setValues((now) => fillEmpty(now, told))
+          setKnown(account.values)
+          setFamily(account.children)
+          setValues((now) => fillEmpty(now, account.values))
         },
         // The parent can type it.
         () => undefined,
@@ -50,6 +60,8 @@ export function useSignUpValues(linkedDate: string | undefined) {
 
   return {
     values,
+    /** The children that the account has registered before. */
+    family,
     keep: (next: SignUpValues) => {
       const typed = new Set([...touched, ...textFields.filter((name) => next[name] !== values[name])])
       setTouched([...typed])

@@ -3,7 +3,7 @@ import { Button } from './Button.tsx'
 
 interface FileButtonProps {
   address: `/api/${string}`
-  variant?: 'primary' | 'secondary'
+  variant?: 'primary' | 'secondary' | 'quiet'
   /** The message if the file is unavailable. */
   failure: string
   children: ReactNode

@@ -1,7 +1,7 @@
 import type { Order } from '@robokids/contracts/shop'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, desc, eq, exists, inArray } from 'drizzle-orm'
+import { and, desc, eq, exists, inArray, type SQL } from 'drizzle-orm'
 import { isOrder } from '../purchase.ts'
 import { orderStatus } from './rules.ts'
 import { readCheckouts } from '../checkout/read-checkouts.ts'
@@ -54,8 +54,7 @@ export async function readOrder(db: Database | Transaction, orderId: string): Pr
   return order
 }
 
-/** Returns paid orders, newest first, optionally of one status. */
-export async function readOrders(db: Database, status: Order['status'] | undefined): Promise<Order[]> {
+async function readPaid(db: Database, where: SQL | undefined, limit: number): Promise<Order[]> {
   const accepted = db
     .select({ id: payments.id })
     .from(payments)
@@ -63,9 +62,19 @@ export async function readOrders(db: Database, status: Order['status'] | undefin
   const rows = await db
     .select()
     .from(orders)
-    .where(exists(accepted))
+    .where(and(where, exists(accepted)))
     .orderBy(desc(orders.createdAt), desc(orders.id))
-    .limit(maxListed)
-  const all = await present(db, rows)
+    .limit(limit)
+  return present(db, rows)
+}
+
+/** Returns the paid orders of an account, newest first. */
+export async function readOwnedOrders(db: Database, ownerId: string, limit: number): Promise<Order[]> {
+  return readPaid(db, eq(orders.ownerId, ownerId), limit)
+}
+
+/** Returns paid orders, newest first, optionally of one status. */
+export async function readOrders(db: Database, status: Order['status'] | undefined): Promise<Order[]> {
+  const all = await readPaid(db, undefined, maxListed)
   return status === undefined ? all : all.filter((order) => order.status === status)
 }

@@ -9,7 +9,9 @@ import {
   type MembershipCheckout,
 } from '@robokids/contracts/billing'
 import { membershipCheckoutExpired } from '@robokids/contracts/billing'
+import { familyPurchasesSchema } from '@robokids/contracts/dashboard'
 import { userConfirmed, userDeleted, userUpdated, type Account } from '@robokids/contracts/identity'
+import { orderSchema, robotSpider, type Order } from '@robokids/contracts/shop'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
 import { eq, sql } from 'drizzle-orm'
@@ -356,6 +358,40 @@ describe('an order', () => {
     expect(await order()).toMatchObject({ ownerId: ada.userId, email: next })
     await publishAccountEvents(deletion({ ...ada, email: next }))
     expect(await order()).toMatchObject({ ownerId: null, email: next })
+  })
+})
+
+describe('the purchases of an account', () => {
+  const findPurchases = async (of: Family) =>
+    familyPurchasesSchema.parse((await fixture.call('POST', '/purchases/find', of)).body)
+  const newSpider = async (ownerId: string): Promise<Order> => {
+    const body = { orderId: randomUUIDv7(), items: [{ sku: robotSpider, quantity: 1 }], ownerId }
+    return orderSchema.parse((await fixture.call('POST', '/orders', body)).body)
+  }
+
+  it('are its memberships, its paid orders, and the checkouts made with any of its addresses or while it was signed in', async () => {
+    const ada = family()
+    const formerly = { ...ada, email: newAddress() }
+    await publishAccountEvents(confirmation(formerly), move(formerly, ada.email))
+    const attemptId = await join({ email: newAddress(), ownerId: ada.userId })
+    const bought = [
+      purchase({ email: ada.email.toUpperCase() }),
+      purchase({ email: formerly.email }),
+      purchase({ ownerId: ada.userId }),
+    ]
+    for (const facts of bought) await fixture.checkout(facts)
+    const order = await newSpider(ada.userId)
+    await fixture.pay({ checkoutUrl: order.checkout.url })
+    await newSpider(ada.userId)
+    await eventually(async () => (await findPurchases(ada)).orders.length === 1)
+
+    const found = await findPurchases(ada)
+    expect(found.membership?.membershipId).toBe(attemptId)
+    expect(found.orders).toMatchObject([{ orderId: order.orderId, status: 'paid' }])
+    expect(new Set(found.checkouts.map(({ registrationId }) => registrationId))).toEqual(
+      new Set(bought.map(({ registrationId }) => registrationId)),
+    )
+    expect(await findPurchases(family())).toEqual({ membership: null, others: [], checkouts: [], orders: [] })
   })
 })
 

@@ -96,12 +96,23 @@ async function readClasses(db: Database | Transaction, classSessionIds: string[]
     .where(inArray(classSessions.id, classSessionIds))
 }
 
-type Kit = Pick<typeof kitShipments.$inferSelect, 'status'>
+type Kit = typeof kitShipments.$inferSelect
 
 /** Hides a kit that was ready if it must not be shipped any more; its row is kept. */
 function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates): Registration['kit'] {
-  if (kit?.status !== 'ready') return kit
-  return row.status === 'waiver_signed' && paymentProblem(states.get(row.id) ?? 'paid') === undefined ? kit : null
+  if (!kit) return null
+  const { status, carrier, trackingNumber, shippedAt } = kit
+  if (status === 'shipped') {
+    return {
+      status,
+      ...(carrier === null ? {} : { carrier }),
+      ...(trackingNumber === null ? {} : { trackingNumber }),
+      ...(shippedAt === null ? {} : { shippedAt: isoTime(shippedAt) }),
+    }
+  }
+  return row.status === 'waiver_signed' && paymentProblem(states.get(row.id) ?? 'paid') === undefined
+    ? { status }
+    : null
 }
 
 async function select(db: Database | Transaction, where: SQL | undefined, limit: number): Promise<Registration[]> {
@@ -109,7 +120,7 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     .select({
       row: registrations,
       waiver: { waiverId: waivers.id, signedAt: waivers.signedAt, documentSha256: waivers.documentSha256 },
-      kit: { status: kitShipments.status },
+      kit: kitShipments,
     })
     .from(registrations)
     .leftJoin(waivers, eq(waivers.registrationId, registrations.id))
@@ -154,11 +165,21 @@ export async function readRegistration(db: Database | Transaction, id: string): 
   return registration
 }
 
+/** The newest registrations of an account. */
+export async function listOwned(db: Database, ownerId: string, limit: number): Promise<Registration[]> {
+  return select(db, eq(registrations.ownerId, ownerId), limit)
+}
+
 /**
  * The link of a registration's class.
+ * @param placeId the child's, as siblings may sit in different classes; if omitted, that of any.
  * @throws DomainError `registration_not_found`, `registration_not_paid`, and those of `readLink`
  */
-export async function readRegistrationLink(id: string, context: Context<Config>): Promise<ClassLink> {
+export async function readRegistrationLink(
+  id: string,
+  placeId: string | undefined,
+  context: Context<Config>,
+): Promise<ClassLink> {
   const [row] = await context.db.select().from(registrations).where(eq(registrations.id, id))
   if (!row) throw registrationNotFound()
   const isPaid = row.status === 'confirmed' || row.status === 'waiver_signed'
@@ -166,7 +187,9 @@ export async function readRegistrationLink(id: string, context: Context<Config>)
   if (!isPaid || paymentProblem(states.get(id) ?? 'paid') !== undefined)
     throw new DomainError('registration_not_paid', 'There is no class link for a registration that is not paid.')
   const places = (await readPlaces(context.db, [row])).get(id) ?? []
-  const classSessionIds = places.filter(({ status }) => status === 'seated').map((place) => place.classSessionId)
+  const classSessionIds = places
+    .filter((place) => place.status === 'seated' && (placeId === undefined || place.id === placeId))
+    .map((place) => place.classSessionId)
   return readLink({ classSessionIds, isSigned: row.status === 'waiver_signed' }, context)
 }
 

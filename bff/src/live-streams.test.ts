@@ -7,10 +7,10 @@ import type { Context } from '@robokids/runtime/service'
 import Fastify from 'fastify'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Config } from './config.ts'
-import { RegistrationStreams } from './registration-stream.ts'
+import { LiveStreams, StreamCounts } from './live-streams.ts'
 
 interface Fixture {
-  streams: RegistrationStreams
+  streams: LiveStreams<RegistrationView>
   fetchCount: () => number
   /** Publishes an event about the registration. */
   publish: (registrationId: string) => void
@@ -37,11 +37,17 @@ async function startStreams(): Promise<Fixture> {
     config: { STREAMS_PER_ADDRESS: 1_000 },
     log: { warn() {} },
   } as unknown as Context<Config>
-  const streams = new RegistrationStreams(http, context, async (registrationId) => {
-    fetches += 1
-    await waiting
-    if (registrationId === 'unknown') throw new DomainError('registration_not_found', 'Unknown.')
-    return { ...view, registrationId } as RegistrationView
+  const streams = new LiveStreams<RegistrationView>(http, context, new StreamCounts(context.config), {
+    async fetch(registrationId) {
+      fetches += 1
+      await waiting
+      if (registrationId === 'unknown') throw new DomainError('registration_not_found', 'Unknown.')
+      return { ...view, registrationId } as RegistrationView
+    },
+    events: [],
+    concerns: ({ data }, id) => (data as { registrationId: string }).registrationId === id,
+    partsOf: (state) => ({ state }),
+    pollEveryMs: 3_000,
   })
   http.get<{ Params: { id: string } }>('/:id', (incoming, reply) => streams.stream(incoming, reply, incoming.params.id))
   await http.listen({ host: '127.0.0.1', port: 0 })
@@ -74,7 +80,7 @@ async function startStreams(): Promise<Fixture> {
   }
 }
 
-const nothing = { streams: 0, registrations: 0 }
+const nothing = { streams: 0, subjects: 0 }
 
 describe('a stream', () => {
   it('that is closed before its first response leaves nothing behind and stops polling', async () => {
@@ -93,7 +99,7 @@ describe('a stream', () => {
     const fixture = await startStreams()
     const page = fixture.open('one')
     await vi.waitUntil(() => page.text().includes('event: state'))
-    expect(fixture.streams.size).toEqual({ streams: 1, registrations: 1 })
+    expect(fixture.streams.size).toEqual({ streams: 1, subjects: 1 })
     expect((await fixture.open('unknown').answered).statusCode).toBe(404)
     page.close()
     await vi.waitUntil(() => fixture.streams.size.streams === 0)
@@ -110,7 +116,7 @@ describe('a stream', () => {
     fixture.publish('one')
     await vi.waitUntil(() => pages.every((page) => page.text().includes('"confirmed"')))
     expect(fixture.fetchCount()).toBe(2)
-    expect(fixture.streams.size).toEqual({ streams: 50, registrations: 1 })
+    expect(fixture.streams.size).toEqual({ streams: 50, subjects: 1 })
     for (const page of pages) page.close()
   })
 

@@ -1,0 +1,1 @@
+CREATE INDEX "checkout_attempts_buyer" ON "checkout_attempts" USING btree (lower("purchase" ->> 'email'));

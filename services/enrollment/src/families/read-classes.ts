@@ -1,0 +1,60 @@
+import { maxOfFamily, type FamilyClasses } from '@robokids/contracts/dashboard'
+import type { Context } from '@robokids/runtime/service'
+import { and, desc, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
+import type { Config } from '../config.ts'
+import { ownershipOfSeat } from '../registrations/owners.ts'
+import { isoTime } from '../iso-time.ts'
+import { listOwned } from '../registrations/read-registrations.ts'
+import { accountChanges, classSessions, memberSeats } from '../schema.ts'
+import { readMemberSeat } from '../waivers/sign-member-waiver.ts'
+
+/** Everything that an account owns, the newest first: its registrations, and its seats in members' classes. */
+export async function readFamilyClasses(userId: string, context: Context<Config>): Promise<FamilyClasses> {
+  const { db } = context
+  const [owned, memberClasses] = await Promise.all([
+    listOwned(db, userId, maxOfFamily),
+    readMemberClasses(userId, context),
+  ])
+  const sessions = await db
+    .select({ id: classSessions.id, startsAt: classSessions.startsAt })
+    .from(classSessions)
+    .where(inArray(classSessions.id, [...new Set(owned.map(({ classSessionId }) => classSessionId))]))
+  const starts = new Map(sessions.map(({ id, startsAt }) => [id, isoTime(startsAt)]))
+  return {
+    registrations: owned.map((registration) => ({
+      ...registration,
+      startsAt: starts.get(registration.classSessionId) ?? registration.createdAt,
+    })),
+    memberClasses,
+  }
+}
+
+async function readMemberClasses(userId: string, context: Context<Config>): Promise<FamilyClasses['memberClasses']> {
+  const { db } = context
+  const addresses = db
+    .select({ emailKey: accountChanges.emailKey })
+    .from(accountChanges)
+    .where(and(eq(accountChanges.userId, userId), isNotNull(accountChanges.emailKey)))
+  const rows = await db
+    .select({ seat: memberSeats, classSession: classSessions })
+    .from(memberSeats)
+    .innerJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
+    .where(
+      and(
+        isNotNull(memberSeats.classDate),
+        or(eq(memberSeats.ownerId, userId), inArray(sql`lower(${memberSeats.email})`, addresses)),
+      ),
+    )
+    .orderBy(desc(memberSeats.createdAt), desc(memberSeats.attemptId))
+    .limit(maxOfFamily)
+  const found = await Promise.all(
+    rows.map(async ({ seat, classSession }) => {
+      // An address may have been another account's when the seat was taken.
+      if ((await ownershipOfSeat(db, seat)).ownerId !== userId) return []
+      const read = await readMemberSeat(seat.attemptId, userId, context)
+      if (read.status === 'refused') return []
+      return [{ ...read, startsAt: isoTime(classSession.startsAt), durationMinutes: classSession.durationMinutes }]
+    }),
+  )
+  return found.flat()
+}
