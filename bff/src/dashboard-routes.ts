@@ -55,7 +55,7 @@ export function dashboardRoutes(
       const account = { userId, email: verifiedEmail ?? email ?? username, isConfirmed: verifiedEmail !== null }
       const parts =
         verifiedEmail === null
-          ? { unavailable: [], classes: null, membership: null, orders: null }
+          ? { unavailable: [], classes: null, waitlist: null, membership: null, orders: null }
           : await dashboardView(services, { userId, email: verifiedEmail }, { siteUrl, now, signal: request.signal })
       return { now: now.toString({ fractionalSecondDigits: 3 }), account, ...parts }
     },

@@ -260,7 +260,7 @@ describe('GET /api/dashboard', () => {
   it('shows membership and orders while enrollment does not answer', async () => {
     enrollment.answer(() => {})
     expect(await dashboard()).toMatchObject({
-      unavailable: ['classes'],
+      unavailable: ['classes', 'waitlist'],
       classes: null,
       membership: { membership: null },
       orders: { open: [], past: 0 },
@@ -415,13 +415,13 @@ describe('GET /api/dashboard/events', () => {
       for await (const chunk of stream.body!) text += Buffer.from(chunk).toString()
     })()
     const names = () => [...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)
-    await eventually(() => names().length === 4)
-    expect(new Set(names())).toEqual(new Set(['unavailable', 'classes', 'membership', 'orders']))
+    await eventually(() => names().length === 5)
+    expect(new Set(names())).toEqual(new Set(['unavailable', 'classes', 'waitlist', 'membership', 'orders']))
 
     answerWith([{ ...held, status: 'confirmed' }])
     const published = { registrationId: held.registrationId }
     await publish(published)
-    await eventually(() => names().length === 5)
+    await eventually(() => names().length === 6)
     expect(names().at(-1)).toBe('classes')
     expect(text.slice(text.lastIndexOf('event: '))).toContain('"status":"confirmed"')
 

@@ -4,6 +4,7 @@ import { checkoutSchema, foundMembershipSchema } from './billing.ts'
 import { memberSeatSchema, placeSchema, registrationSchema } from './enrollment.ts'
 import * as field from './fields.ts'
 import { orderSchema } from './shop.ts'
+import { waitlistEntrySchema, waitlistViewSchema } from './waitlist.ts'
 
 /** The parent's home: what an account owns, from each service, and what the BFF makes of it. */
 
@@ -18,6 +19,8 @@ export const familyClassesSchema = z.object({
   registrations: z.array(registrationSchema.extend(classTime)),
   /** The seats of its memberships; those that never got one are left out. */
   memberClasses: z.array(memberSeatSchema.extend(classTime)),
+  /** Its places in line, the open ones and those that ended lately. Absent from responses of the previous version. */
+  waitlist: z.array(waitlistEntrySchema).optional(),
 })
 export type FamilyClasses = z.infer<typeof familyClassesSchema>
 
@@ -64,7 +67,7 @@ export const dashboardCardSchema = registrationViewSchema.extend({
 })
 export type DashboardCard = z.infer<typeof dashboardCardSchema>
 
-export const dashboardParts = ['classes', 'money', 'membership', 'orders'] as const
+export const dashboardParts = ['classes', 'waitlist', 'money', 'membership', 'orders'] as const
 export type DashboardPart = (typeof dashboardParts)[number]
 
 /** `GET /api/dashboard`: the signed-in account's own. Every part is null while nothing may or can be shown of it. */
@@ -93,6 +96,8 @@ export const dashboardSchema = z.object({
         .nullable(),
     })
     .nullable(),
+  /** Absent from responses of the previous version. */
+  waitlist: z.array(waitlistViewSchema).nullish(),
   membership: familyPurchasesSchema.pick({ membership: true, others: true }).nullable(),
   orders: z
     .object({

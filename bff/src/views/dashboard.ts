@@ -6,6 +6,7 @@ import {
 } from '@robokids/contracts/dashboard'
 import { familyEvents } from '@robokids/contracts/events'
 import type { Order } from '@robokids/contracts/shop'
+import { waitlistViewSchema } from '@robokids/contracts/waitlist'
 import { DomainError } from '@robokids/runtime/errors'
 import type { LiveView } from '../live-streams.ts'
 import type { Services } from '../upstream.ts'
@@ -69,7 +70,7 @@ export async function dashboardView(
     purchases && Object.groupBy(purchases.orders, (order) => (isOpen(order, options.now) ? 'open' : 'past'))
   return {
     unavailable: [
-      ...(classes ? [] : ['classes' as const]),
+      ...(classes ? [] : (['classes', 'waitlist'] as const)),
       ...(purchases ? [] : (['money', 'membership', 'orders'] as const)),
     ],
     classes:
@@ -81,6 +82,7 @@ export async function dashboardView(
             lastFinished: lastFinishedOf(cards.past),
           }
         : null,
+    waitlist: classes ? (classes.waitlist ?? []).map((entry) => waitlistViewSchema.parse(entry)) : null,
     membership: purchases ? { membership: purchases.membership, others: purchases.others } : null,
     orders: orders ? { open: orders.open ?? [], past: orders.past?.length ?? 0 } : null,
   }

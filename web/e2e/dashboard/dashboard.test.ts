@@ -1,5 +1,6 @@
 import type { Dashboard } from '@robokids/contracts/dashboard'
 import type { Meeting } from '@robokids/contracts/meetings'
+import type { WaitlistView } from '@robokids/contracts/waitlist'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { sampleCard, sampleDashboard } from '../../src/dashboard/sample-dashboard.ts'
@@ -9,6 +10,7 @@ import { logIn } from '../accounts.ts'
 import { findings } from '../axe.ts'
 import { eventually, useSite } from '../fixture.ts'
 import { layoutShift, watchLayoutShift } from '../pages.ts'
+import { draw } from '../screenshots.ts'
 import { maren } from '../stub-accounts.ts'
 import { refusal } from '../stub-api.ts'
 
@@ -119,6 +121,64 @@ describe('a parent’s home', () => {
     await card(page, 'Ivo').getByText('All 6 dates').click()
     expect(await findings(page, { inDark: true })).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+  })
+
+  it('shows places in line and offers by deadline, and leaves or declines in place', async () => {
+    const waiting: WaitlistView = {
+      entryId: ids[0] ?? '',
+      status: 'waiting',
+      guardianName: 'Maren Holt',
+      email: maren.email,
+      children: [{ childName: 'Noa', childAge: 7 }],
+      classSessionId: ids[0] ?? '',
+      classType: 'intermediate',
+      levelTitle: 'Level 2 Smart Robotics and Coding',
+      startDate: '2027-02-26',
+      startTime: '16:00',
+      durationMinutes: 75,
+      timeZone: 'America/Los_Angeles',
+      place: 3,
+      familiesWaiting: 7,
+      offerEndsAt: null,
+      closedReason: null,
+      endedAt: null,
+      registrationId: null,
+      createdAt: '2027-01-10T18:00:00.000Z',
+    }
+    const children = [...waiting.children, { childName: 'Ivo', childAge: 9 }]
+    const offered: WaitlistView = {
+      ...waiting,
+      ...{ entryId: ids[1] ?? '', status: 'offered', children, place: null, offerEndsAt: '2027-01-20T15:30:00.000Z' },
+    }
+    const ended: WaitlistView = {
+      ...offered,
+      ...{ entryId: ids[2] ?? '', status: 'expired', endedAt: '2027-01-17T19:00:00.000Z' },
+      offerEndsAt: '2027-01-17T19:00:00.000Z',
+    }
+    const page = await openDashboard(sampleDashboard({ ...classes(ivo), waitlist: [waiting, offered, ended] }))
+    expect(await text(region(page, 'To do (1)'))).toBe('To do (1) 2 seats offered, 21 hours Look at the offer')
+    const waitlist = region(page, 'Waitlist')
+    for (const told of [
+      'Level 2 Smart Robotics and Coding, February 26',
+      '3rd of 7 families for 1 seat Leave the line',
+      '2 seats are yours until Wednesday, January 20, 7:30 AM Pacific. 21 hours left. Take the seats, $500.00',
+      'The offer ended on Sunday. The seats went to the next family. Join the line again',
+    ])
+      expect(await text(waitlist)).toContain(told)
+    expect(await findings(page, { inDark: true })).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+    await draw(page, 'dashboard with a waitlist')
+
+    site.api.on('POST /api/waitlist/:reference/leave', () => ({ json: { ...waiting, status: 'left', place: null } }))
+    site.api.accounts.dashboard = sampleDashboard({ ...classes(ivo), waitlist: [offered] })
+    await waitlist.getByRole('button', { name: 'Leave the line' }).click()
+    await waitlist.getByText('3rd of 7 families').waitFor({ state: 'hidden' })
+    site.api.on('POST /api/waitlist/:reference/decline', () => ({ json: { ...offered, status: 'declined' } }))
+    site.api.accounts.dashboard = sampleDashboard({ ...classes(ivo), waitlist: [] })
+    await waitlist.getByRole('button', { name: 'No, thank you' }).click()
+    await page.getByRole('button', { name: 'Give them to the next family' }).click()
+    await waitlist.waitFor({ state: 'hidden' })
+    expect(await region(page, /^To do/).count()).toBe(0)
   })
 
   it('is where a sign-in leads, at the address that asked for it', async () => {
@@ -316,7 +376,7 @@ describe('a part that is away', () => {
     const page = await openDashboard(
       sampleDashboard({
         classes: null,
-        unavailable: ['classes'],
+        unavailable: ['classes', 'waitlist'],
         membership: { membership: sampleMembership, others: [] },
       }),
     )

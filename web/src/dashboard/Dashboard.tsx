@@ -29,6 +29,7 @@ import { PastClasses } from './PastClasses.tsx'
 import { tasksOf, ToDo } from './ToDo.tsx'
 import { deadlinesOf, isLinkOpen, nextOf, statedCards, statedSeats } from './upcoming.ts'
 import { useServerNow } from './use-server-now.ts'
+import { WaitlistPart } from './WaitlistPart.tsx'
 
 // Seldom seen, or only when it is opened.
 const Unconfirmed = lazy(async () => ({ default: (await import('./Unconfirmed.tsx')).Unconfirmed }))
@@ -104,6 +105,7 @@ function Account({ userId }: { userId: string }) {
 
 const partTexts: Record<DashboardPart, string> = {
   classes: 'We cannot show your classes right now. If one is about to start, use the link in our reminder email.',
+  waitlist: 'We cannot show your waitlist right now.',
   money: 'We cannot show payments right now. Your classes and links are right.',
   membership: 'We cannot show your membership right now.',
   orders: 'We cannot show your shop orders right now.',
@@ -192,6 +194,8 @@ function Known({ dashboard, asking, again }: KnownProps) {
           )}
         </div>
         <div className={styles.column}>
+          {down('waitlist')}
+          <WaitlistPart entries={dashboard.waitlist ?? []} now={now} />
           {down('membership')}
           <MembershipPart dashboard={dashboard} seats={seats} />
           {down('orders')}

@@ -1,9 +1,11 @@
 import type { Dashboard } from '@robokids/contracts/dashboard'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { seatCount } from '@robokids/contracts/waitlist-texts'
 import type { ReactNode } from 'react'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Icon } from '../ui/Icon.tsx'
 import { Section } from '../ui/Section.tsx'
+import { timeLeft } from '../waitlist/offer-time.ts'
 import { namesOf, PayButton } from './ClassCard.tsx'
 import { clockTimeOf } from './moments.ts'
 import styles from './ToDo.module.css'
@@ -19,7 +21,7 @@ interface Task {
 
 /** What a parent has to do, the most pressing first. */
 export function tasksOf(
-  { membership }: Dashboard,
+  { membership, waitlist }: Dashboard,
   cards: readonly StatedCard[],
   seats: readonly StatedSeat[],
   now: number,
@@ -66,6 +68,20 @@ export function tasksOf(
       button: (variant) => (
         <ButtonLink to="/waiver" search={{ membership: seat.membershipId }} variant={variant}>
           Sign<span className="visually-hidden"> the waiver for the members’ class</span>
+        </ButtonLink>
+      ),
+    })
+  }
+  for (const { entryId, status, offerEndsAt, children } of waitlist ?? []) {
+    const left = offerEndsAt !== null && status === 'offered' ? timeLeft(offerEndsAt, now) : null
+    if (offerEndsAt === null || left === null) continue
+    tasks.push({
+      key: entryId,
+      deadline: Date.parse(offerEndsAt),
+      text: `${seatCount(children.length)} offered, ${left.replace(' left.', '')}`,
+      button: (variant) => (
+        <ButtonLink to="/waitlist" search={{ offer: entryId }} variant={variant}>
+          Look<span className="visually-hidden"> at the offer</span>
         </ButtonLink>
       ),
     })

@@ -7,13 +7,15 @@ import { isoTime } from '../iso-time.ts'
 import { listOwned } from '../registrations/read-registrations.ts'
 import { accountChanges, classSessions, memberSeats } from '../schema.ts'
 import { readMemberSeat } from '../waivers/sign-member-waiver.ts'
+import { listEntries } from '../waitlist/read-entries.ts'
 
-/** Everything that an account owns, the newest first: its registrations, and its seats in members' classes. */
+/** Everything that an account owns, the newest first: its registrations, its seats in members' classes, and its places in line. */
 export async function readFamilyClasses(userId: string, context: Context<Config>): Promise<FamilyClasses> {
   const { db } = context
-  const [owned, memberClasses] = await Promise.all([
+  const [owned, memberClasses, waitlist] = await Promise.all([
     listOwned(db, userId, maxOfFamily),
     readMemberClasses(userId, context),
+    listEntries(userId, context),
   ])
   const sessions = await db
     .select({ id: classSessions.id, startsAt: classSessions.startsAt })
@@ -26,6 +28,7 @@ export async function readFamilyClasses(userId: string, context: Context<Config>
       startsAt: starts.get(registration.classSessionId) ?? registration.createdAt,
     })),
     memberClasses,
+    waitlist,
   }
 }
 
