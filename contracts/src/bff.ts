@@ -63,6 +63,8 @@ export const registrationViewSchema = registrationSchema
     timeZone: true,
     heldUntil: true,
     rejectionReason: true,
+    meetings: true,
+    coachName: true,
   })
   .extend({
     waiverSignedAt: z.iso.datetime().nullable(),

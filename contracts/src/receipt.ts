@@ -2,6 +2,7 @@ import type { RegistrationView } from './bff.ts'
 import { formatClassTime, formatDay } from './class-date.ts'
 import { classDetail, familyDetails, startDay, type Detail, type KnownFamily, type Mark } from './details.ts'
 import { disputedNote, shortDisputeText, type Note } from './disputes.ts'
+import { formatMeetingDates } from './meeting-dates.ts'
 import { formatMoney } from './pricing.ts'
 import { schoolDate, schoolTime } from './school-date.ts'
 import { endedTitle, isEnded, splitRefunds, toDisplayStatus } from './display-status.ts'
@@ -82,6 +83,8 @@ export function receiptDetails(
   const time = view ? `, ${formatClassTime(view.startTime)} Pacific` : ''
   const details = familyDetails(known, mark)
   details.push([startName, [`${startDay(startDate)}${time}`]])
+  const { meetings = [] } = view ?? {}
+  if (meetings.length > 1) details.push([`All ${meetings.length} dates`, [formatMeetingDates(meetings)]])
   if (view) details.push(classDetail(view.classType))
   if (timestamp !== null) details.push(['Date', [formatMoment(timestamp)]])
   if (view) for (const [name, value] of moneyDetails(view)) details.push([name, [value]])

@@ -236,7 +236,10 @@ describe('a broker that is killed', () => {
     const event = await eventually(() => bed.bus.publish(paymentFailed, randomUUIDv7(), failure()))
     await eventually(() => times(event.subject), 15_000)
     // Not by the test's own subscription, which may be back later than the service.
-    const published = and(isNotNull(outbox.publishedAt), sql`${outbox.envelope} -> 'data' ->> 'mailId' = ${data.mailId}`)
+    const published = and(
+      isNotNull(outbox.publishedAt),
+      sql`${outbox.envelope} -> 'data' ->> 'mailId' = ${data.mailId}`,
+    )
     await eventually(() => service.context.db.$count(outbox, published), 15_000)
   })
 })

@@ -53,6 +53,8 @@ export function presentRegistration(
     timeZone: registration.timeZone,
     heldUntil: registration.heldUntil,
     rejectionReason: registration.rejectionReason,
+    meetings: registration.meetings,
+    coachName: registration.coachName,
     waiverSignedAt: registration.waiver?.signedAt ?? null,
     checkout: checkout && {
       status: checkout.status,

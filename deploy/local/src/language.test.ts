@@ -51,10 +51,10 @@ const keptTexts = ['My membership renews by itself.']
 
 const comment = /\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm
 
-/** What is written so by now. A folder that is brought up to it joins the list; none leaves it. */
 /** The waiver's words are those of the specification, and what a class says of itself on a parent's home is given. */
 const specifiedTexts = new Set(['services/enrollment/src/waivers/waiver-words.ts', 'web/src/dashboard/card-state.ts'])
 
+/** What is written so by now. A folder that is brought up to it joins the list; none leaves it. */
 const folders = [
   'contracts/src',
   'runtime',

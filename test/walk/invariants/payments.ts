@@ -167,7 +167,9 @@ export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
     const paid = walk.registrations.find(
       (one) => one.id !== of.id && stands(registrations.get(one.id)?.status) && isSamePurchase(walk, one, of),
     )
-    if (paid && !page.byStranger)
+    // A page that is not opened yet, of a registration that has ended meanwhile, can never be opened: its link is refused.
+    const isPayable = page.opened || registrations.get(of.id)?.status === 'held'
+    if (paid && !page.byStranger && isPayable)
       throw new Violation(
         'what is paid cannot be paid again',
         `${sessionId} of ${of.id}, though ${paid.id} is paid for the same child`,

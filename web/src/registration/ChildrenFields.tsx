@@ -14,8 +14,8 @@ interface ChildrenFieldsProps {
   /** Undefined while loading, and when that fails. */
   offer: LevelOffer | undefined
   values: ChildValues[]
-  /** Children that a signed-in parent has registered before. */
-  known: readonly ChildValues[]
+  /** The children that the account has registered before, to fill in. */
+  family?: readonly ChildValues[]
   errors: FieldErrors
   /** The id of a field in the document. */
   idOf: (field: string) => string
@@ -24,7 +24,7 @@ interface ChildrenFieldsProps {
 }
 
 /** The children of a family: one, and up to three siblings. */
-export function ChildrenFields({ offer, values, known, errors, idOf, onChange }: ChildrenFieldsProps) {
+export function ChildrenFields({ offer, values, family = [], errors, idOf, onChange }: ChildrenFieldsProps) {
   const addSibling = useRef<HTMLButtonElement>(null)
   const field = (name: string) => ({ id: idOf(name), name, error: errors[name] })
   const changeNumber = (children: ChildValues[]) =>
@@ -39,22 +39,22 @@ export function ChildrenFields({ offer, values, known, errors, idOf, onChange }:
             values.map((entry, at) => (at === index ? { ...entry, ...changes } : entry)),
             childField(index, name),
           )
-        const others = known.filter(({ childName }) => !values.some((one) => one.childName === childName))
+        const others = family.filter(({ childName }) => !values.some((one) => one.childName === childName))
         const rows = (
           <>
             {isEmptyChild(child) && others.length > 0 && (
               <div className={styles.known}>
                 <span>Fill in:</span>
-                {others.map((one) => (
+                {others.map((known) => (
                   <Button
-                    key={one.childName}
+                    key={known.childName}
                     variant="secondary"
                     onClick={() => {
-                      set(one, 'childName')
+                      set(known, 'childName')
                       document.getElementById(idOf(childField(index, 'childName')))?.focus()
                     }}
                   >
-                    <span translate="no">{one.childName}</span>
+                    <span translate="no">{known.childName}</span>
                   </Button>
                 ))}
               </div>

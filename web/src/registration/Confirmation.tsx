@@ -29,7 +29,7 @@ import { AddToCalendar } from './AddToCalendar.tsx'
 import { recordPaymentStarted } from './draft.ts'
 import { DisputedNotice, EndedOutcome } from './Outcome.tsx'
 import { type RegistrationRecord, recordOfSearch, recordOfView, savedRecord, saveSessionRecord } from './record.ts'
-import { classRow, familyRows, startRow } from './registration-rows.tsx'
+import { classRow, datesRows, familyRows, startRow } from './registration-rows.tsx'
 import { useRegistration } from './use-registration.ts'
 
 /** The server says what is paid; without a reference the page shows the record that it was given. */
@@ -86,10 +86,17 @@ function UnverifiedConfirmation({ record }: { record: RegistrationRecord }) {
   )
 }
 
-function RecordCard({ record, startTime }: { record: RegistrationRecord; startTime?: string }) {
+function RecordCard({ record, view }: { record: RegistrationRecord; view?: RegistrationView }) {
   return (
     <Card>
-      <Details rows={[...familyRows(record), startRow(record.startDate, startTime), classRow(record.classType)]} />
+      <Details
+        rows={[
+          ...familyRows(record),
+          startRow(record.startDate, view?.startTime),
+          ...datesRows(view?.meetings),
+          classRow(record.classType),
+        ]}
+      />
     </Card>
   )
 }
@@ -170,7 +177,7 @@ function stepsOf({ waiverSignedAt, address, startDate, startTime, classType }: R
 function ConfirmationDetails({ view }: { view: RegistrationView }) {
   const displayStatus = toDisplayStatus(view)
   const record = recordOfView(view)
-  const details = <RecordCard record={record} startTime={view.startTime} />
+  const details = <RecordCard record={record} view={view} />
   const search = { reference: view.registrationId }
   const toPayment = (
     <Actions>

@@ -31,7 +31,7 @@ import { JoinWaitlist } from './JoinWaitlist.tsx'
 import { EndedOutcome } from './Outcome.tsx'
 import styles from './Payment.module.css'
 import { recordOfView, type RegistrationRecord, savedRecord, saveRecords } from './record.ts'
-import { classRow, familyRows, startRow } from './registration-rows.tsx'
+import { classRow, datesRows, familyRows, startRow } from './registration-rows.tsx'
 import { StartAgain } from './StartAgain.tsx'
 import { registrationQuery, useRegistration } from './use-registration.ts'
 
@@ -113,7 +113,12 @@ function PaymentFor({ view }: { view: RegistrationView }) {
   const displayStatus = toDisplayStatus(view)
   const summary = (
     <Details
-      rows={[...familyRows(recordOfView(view)), startRow(view.startDate, view.startTime), classRow(view.classType)]}
+      rows={[
+        ...familyRows(recordOfView(view)),
+        startRow(view.startDate, view.startTime),
+        ...datesRows(view.meetings),
+        classRow(view.classType),
+      ]}
     />
   )
   if (isEnded(displayStatus)) {

@@ -1,5 +1,6 @@
 import type { AgreementTerms } from '@robokids/contracts/agreement'
 import type { LevelClassType } from '@robokids/contracts/enrollment'
+import { formatMeetingDates } from '@robokids/contracts/meeting-dates'
 import { registrationTerms } from '@robokids/contracts/offers'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQueryClient } from '@tanstack/react-query'
@@ -194,6 +195,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
             onChoose={chooseDate}
             waitlistOf={classType}
           />
+          {chosen && <AllDates {...chosen} />}
           {tooFew && chosen && (
             <p className={styles.aside}>
               <span>{`This date has ${seatsLeftText(chosen.seatsLeft)}, and you are registering ${count} children.`}</span>{' '}
@@ -248,8 +250,8 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
         <ChildrenFields
           offer={offer}
           values={values.children}
+          family={family}
           errors={errors}
-          known={family}
           idOf={idOf}
           onChange={(children, ...fields) => change({ children }, ...fields)}
         />
@@ -304,6 +306,16 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
         onClose={backToForm}
       />
     </form>
+  )
+}
+
+/** All dates of the program that begins on the chosen one. */
+function AllDates({ meetings = [], durationMinutes }: LevelOffer['sessions'][number]) {
+  if (meetings.length < 2) return null
+  return (
+    <output className={styles.aside}>
+      {`${meetings.length} classes of ${durationMinutes} minutes: ${formatMeetingDates(meetings)}.`}
+    </output>
   )
 }
 

@@ -1,6 +1,8 @@
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { childLine, classDetail, type Detail, familyDetails, startDay } from '@robokids/contracts/details'
 import { isolate } from '@robokids/contracts/isolate'
+import { formatMeetingDates } from '@robokids/contracts/meeting-dates'
+import type { Meeting } from '@robokids/contracts/meetings'
 import { ClassMoment } from '../classes/ClassMoment.tsx'
 import { AsWritten, asWritten } from '../ui/AsWritten.tsx'
 import type { Row } from '../ui/Details.tsx'
@@ -62,6 +64,11 @@ export function startRow(startDate: string, startTime?: string): Row {
     'Start date',
     startDate && startTime ? <ClassMoment date={startDate} time={startTime} /> : startDay(startDate),
   ]
+}
+
+/** All dates of a program; nothing for a single meeting, or while they are not known. */
+export function datesRows(meetings: readonly Meeting[] = []): Row[] {
+  return meetings.length > 1 ? [[`All ${meetings.length} dates`, formatMeetingDates(meetings)]] : []
 }
 
 export function classRow(classType: string): Row {

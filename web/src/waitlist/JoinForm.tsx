@@ -187,7 +187,7 @@ export function JoinForm({ classType, startDate }: { classType: LevelClassType; 
           <ChildrenFields
             offer={offer}
             values={values.children}
-            known={family}
+            family={family}
             errors={errors}
             idOf={idOf}
             onChange={(children, ...fields) => change({ children }, ...fields)}

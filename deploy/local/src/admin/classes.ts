@@ -1,4 +1,5 @@
-import { classSessionsSchema, seasonsSchema } from '@robokids/contracts/enrollment'
+import { randomUUIDv7 } from 'node:crypto'
+import { classSessionsSchema, listedSessionSchema, seasonsSchema } from '@robokids/contracts/enrollment'
 import { json, OperatorError } from '../operated-system.ts'
 import { queryOf, required, segment, wholeNumber, type Commands } from './command.ts'
 
@@ -41,6 +42,8 @@ export const classCommands: Commands = {
         'held',
         'sold',
         'status',
+        'coachName',
+        'joinUrl',
       ]
       return { list: { name: 'sessions', rows: sessions, columns, none: 'No sessions.' } }
     },
@@ -57,4 +60,62 @@ export const classCommands: Commands = {
       }
     },
   },
+  meetings: {
+    takes: '<classSessionId>',
+    does: 'lists the meetings of a class session',
+    of: ['enrollment'],
+    lists: true,
+    async run({ words: [id] }) {
+      const path = `/admin/class-sessions/${segment(id, 'session')}`
+      const { meetings = [] } = listedSessionSchema.parse(await json('enrollment', 'GET', path))
+      const columns = ['number', 'date', 'startTime', 'durationMinutes', 'startsAt']
+      return { list: { name: 'meetings', rows: meetings, columns, none: 'No meetings.' } }
+    },
+  },
+  'move-meeting': {
+    takes: '<classSessionId> <number> <date> [HH:MM]',
+    does: 'moves a meeting: calendars are updated, and each family gets a mail',
+    of: ['enrollment'],
+    changes: true,
+    async run({ words: [id, number, date, startTime], change }) {
+      const body = { id: randomUUIDv7(), date: required(date, 'date'), startTime }
+      return { value: await change('enrollment', `${meetingPath(id, number)}/move`, body) }
+    },
+  },
+  'skip-meeting': {
+    takes: '<classSessionId> <number>',
+    does: 'skips the date of a meeting, which moves it and all later ones by a week: each family gets a mail',
+    of: ['enrollment'],
+    changes: true,
+    async run({ words: [id, number], change }) {
+      return { value: await change('enrollment', `${meetingPath(id, number)}/skip`, { id: randomUUIDv7() }) }
+    },
+  },
+  link: {
+    takes: '<classSessionId> <https://…> [passcode]',
+    does: 'sets the link of a class, which its paid and signed families get',
+    of: ['enrollment'],
+    changes: true,
+    async run({ words: [id, joinUrl, passcode], change }) {
+      const body = { joinUrl: required(joinUrl, 'link'), passcode }
+      return { value: await change('enrollment', `/admin/class-sessions/${segment(id, 'session')}/link`, body) }
+    },
+  },
+  coach: {
+    takes: '<classSessionId> <name…>',
+    does: 'names the coach of a class',
+    of: ['enrollment'],
+    changes: true,
+    async run({ words: [id, ...names], change }) {
+      const coachName = required(names.join(' ') || undefined, 'name')
+      return {
+        value: await change('enrollment', `/admin/class-sessions/${segment(id, 'session')}/coach`, { coachName }),
+      }
+    },
+  },
+}
+
+function meetingPath(id: string | undefined, number: string | undefined): string {
+  const count = wholeNumber(required(number, 'number of the meeting'), 'A number of a meeting')
+  return `/admin/class-sessions/${segment(id, 'session')}/meetings/${count}`
 }
