@@ -88,7 +88,7 @@ describe('the classes of an account', () => {
   })
 
   it('are none for an account that nothing is known of', async () => {
-    expect(await classesOf(randomUUIDv7())).toEqual({ registrations: [], memberClasses: [] })
+    expect(await classesOf(randomUUIDv7())).toEqual({ registrations: [], memberClasses: [], waitlist: [] })
   })
 })
 

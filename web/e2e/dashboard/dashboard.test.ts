@@ -158,13 +158,13 @@ describe('a parent’s home', () => {
     const page = await openDashboard(sampleDashboard({ ...classes(ivo), waitlist: [waiting, offered, ended] }))
     expect(await text(region(page, 'To do (1)'))).toBe('To do (1) 2 seats offered, 21 hours Look at the offer')
     const waitlist = region(page, 'Waitlist')
-    for (const told of [
+    for (const words of [
       'Level 2 Smart Robotics and Coding, February 26',
       '3rd of 7 families for 1 seat Leave the line',
       '2 seats are yours until Wednesday, January 20, 7:30 AM Pacific. 21 hours left. Take the seats, $500.00',
       'The offer ended on Sunday. The seats went to the next family. Join the line again',
     ])
-      expect(await text(waitlist)).toContain(told)
+      expect(await text(waitlist)).toContain(words)
     expect(await findings(page, { inDark: true })).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
     await draw(page, 'dashboard with a waitlist')
