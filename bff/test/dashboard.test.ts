@@ -262,6 +262,7 @@ describe('GET /api/dashboard', () => {
     expect(await dashboard()).toMatchObject({
       unavailable: ['classes', 'waitlist'],
       classes: null,
+      waitlist: null,
       membership: { membership: null },
       orders: { open: [], past: 0 },
     })

@@ -19,7 +19,7 @@ export const familyClassesSchema = z.object({
   registrations: z.array(registrationSchema.extend(classTime)),
   /** The seats of its memberships; those that never got one are left out. */
   memberClasses: z.array(memberSeatSchema.extend(classTime)),
-  /** Its places in line, the open ones and those that ended lately. Absent from responses of the previous version. */
+  /** Its places in line, and those that ended lately. Absent from responses of the previous version. */
   waitlist: z.array(waitlistEntrySchema).optional(),
 })
 export type FamilyClasses = z.infer<typeof familyClassesSchema>
@@ -67,7 +67,7 @@ export const dashboardCardSchema = registrationViewSchema.extend({
 })
 export type DashboardCard = z.infer<typeof dashboardCardSchema>
 
-export const dashboardParts = ['classes', 'waitlist', 'money', 'membership', 'orders'] as const
+export const dashboardParts = ['classes', 'money', 'waitlist', 'membership', 'orders'] as const
 export type DashboardPart = (typeof dashboardParts)[number]
 
 /** `GET /api/dashboard`: the signed-in account's own. Every part is null while nothing may or can be shown of it. */
@@ -96,7 +96,7 @@ export const dashboardSchema = z.object({
         .nullable(),
     })
     .nullable(),
-  /** Absent from responses of the previous version. */
+  /** The places in line that are open, and those that ended without the family's doing. */
   waitlist: z.array(waitlistViewSchema).nullish(),
   membership: familyPurchasesSchema.pick({ membership: true, others: true }).nullable(),
   orders: z

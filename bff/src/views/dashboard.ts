@@ -1,3 +1,4 @@
+import { classTimeZone } from '@robokids/contracts/class-date'
 import {
   familyClassesSchema,
   familyPurchasesSchema,
@@ -6,7 +7,7 @@ import {
 } from '@robokids/contracts/dashboard'
 import { familyEvents } from '@robokids/contracts/events'
 import type { Order } from '@robokids/contracts/shop'
-import { waitlistViewSchema } from '@robokids/contracts/waitlist'
+import type { WaitlistEntry } from '@robokids/contracts/waitlist'
 import { DomainError } from '@robokids/runtime/errors'
 import type { LiveView } from '../live-streams.ts'
 import type { Services } from '../upstream.ts'
@@ -58,6 +59,13 @@ function isOpen({ paymentState = 'paid', owed = 0, shippedAt }: Order, now: Temp
   return shippedAt === null || isBefore(now, Temporal.Instant.from(shippedAt).add(onItsWayFor))
 }
 
+/** What a family ended itself, or turned into a registration, it need not be told. */
+function isShown({ status, startDate, closedReason }: WaitlistEntry, now: Temporal.Instant): boolean {
+  if (status === 'waiting' || status === 'offered') return true
+  const isAhead = startDate >= now.toZonedDateTimeISO(classTimeZone).toPlainDate().toString()
+  return isAhead && (status === 'expired' || closedReason === 'class_cancelled')
+}
+
 /** The parts of the signed-in account's home. A part whose service is unavailable is null, and named. */
 export async function dashboardView(
   services: Services,
@@ -82,7 +90,7 @@ export async function dashboardView(
             lastFinished: lastFinishedOf(cards.past),
           }
         : null,
-    waitlist: classes ? (classes.waitlist ?? []).map((entry) => waitlistViewSchema.parse(entry)) : null,
+    waitlist: classes ? (classes.waitlist ?? []).filter((entry) => isShown(entry, options.now)) : null,
     membership: purchases ? { membership: purchases.membership, others: purchases.others } : null,
     orders: orders ? { open: orders.open ?? [], past: orders.past?.length ?? 0 } : null,
   }

@@ -123,64 +123,6 @@ describe('a parent’s home', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
   })
 
-  it('shows places in line and offers by deadline, and leaves or declines in place', async () => {
-    const waiting: WaitlistView = {
-      entryId: ids[0] ?? '',
-      status: 'waiting',
-      guardianName: 'Maren Holt',
-      email: maren.email,
-      children: [{ childName: 'Noa', childAge: 7 }],
-      classSessionId: ids[0] ?? '',
-      classType: 'intermediate',
-      levelTitle: 'Level 2 Smart Robotics and Coding',
-      startDate: '2027-02-26',
-      startTime: '16:00',
-      durationMinutes: 75,
-      timeZone: 'America/Los_Angeles',
-      place: 3,
-      familiesWaiting: 7,
-      offerEndsAt: null,
-      closedReason: null,
-      endedAt: null,
-      registrationId: null,
-      createdAt: '2027-01-10T18:00:00.000Z',
-    }
-    const children = [...waiting.children, { childName: 'Ivo', childAge: 9 }]
-    const offered: WaitlistView = {
-      ...waiting,
-      ...{ entryId: ids[1] ?? '', status: 'offered', children, place: null, offerEndsAt: '2027-01-20T15:30:00.000Z' },
-    }
-    const ended: WaitlistView = {
-      ...offered,
-      ...{ entryId: ids[2] ?? '', status: 'expired', endedAt: '2027-01-17T19:00:00.000Z' },
-      offerEndsAt: '2027-01-17T19:00:00.000Z',
-    }
-    const page = await openDashboard(sampleDashboard({ ...classes(ivo), waitlist: [waiting, offered, ended] }))
-    expect(await text(region(page, 'To do (1)'))).toBe('To do (1) 2 seats offered, 21 hours Look at the offer')
-    const waitlist = region(page, 'Waitlist')
-    for (const words of [
-      'Level 2 Smart Robotics and Coding, February 26',
-      '3rd of 7 families for 1 seat Leave the line',
-      '2 seats are yours until Wednesday, January 20, 7:30 AM Pacific. 21 hours left. Take the seats, $500.00',
-      'The offer ended on Sunday. The seats went to the next family. Join the line again',
-    ])
-      expect(await text(waitlist)).toContain(words)
-    expect(await findings(page, { inDark: true })).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
-    await draw(page, 'dashboard with a waitlist')
-
-    site.api.on('POST /api/waitlist/:reference/leave', () => ({ json: { ...waiting, status: 'left', place: null } }))
-    site.api.accounts.dashboard = sampleDashboard({ ...classes(ivo), waitlist: [offered] })
-    await waitlist.getByRole('button', { name: 'Leave the line' }).click()
-    await waitlist.getByText('3rd of 7 families').waitFor({ state: 'hidden' })
-    site.api.on('POST /api/waitlist/:reference/decline', () => ({ json: { ...offered, status: 'declined' } }))
-    site.api.accounts.dashboard = sampleDashboard({ ...classes(ivo), waitlist: [] })
-    await waitlist.getByRole('button', { name: 'No, thank you' }).click()
-    await page.getByRole('button', { name: 'Give them to the next family' }).click()
-    await waitlist.waitFor({ state: 'hidden' })
-    expect(await region(page, /^To do/).count()).toBe(0)
-  })
-
   it('is where a sign-in leads, at the address that asked for it', async () => {
     site.api.accounts.dashboard = sampleDashboard(classes(ivo, waiting))
     const page = await site.open(desktop)
@@ -354,6 +296,98 @@ describe('a change that happens while the page is open', () => {
   })
 })
 
+describe('the waitlist', () => {
+  const entry: WaitlistView = {
+    entryId: ids[0],
+    guardianName: 'Maren Holt',
+    email: maren.email,
+    children: [...ivo.children, noa],
+    classSessionId: ids[1],
+    classType: 'intermediate',
+    levelTitle: 'Level 2 Smart Robotics and Coding',
+    startDate: '2027-02-26',
+    startTime: '16:00',
+    durationMinutes: 75,
+    timeZone: 'America/Los_Angeles',
+    status: 'waiting',
+    place: 3,
+    familiesWaiting: 7,
+    offerEndsAt: null,
+    closedReason: null,
+    endedAt: null,
+    registrationId: null,
+    createdAt: '2027-01-02T17:05:00.000Z',
+  }
+
+  it('tells the place in line, which can be left, and an offer by its deadline', async () => {
+    const offered = { ...entry, entryId: ids[2], status: 'offered', offerEndsAt: '2027-01-20T19:00:00.000Z' } as const
+    const page = await openDashboard(sampleDashboard({ ...classes(), waitlist: [entry, offered] }))
+    const lines = await text(region(page, 'Waitlist'))
+    expect(lines).toContain('Level 2, Fri, Feb 26 3rd of 7 families for 2 seats Leave the line')
+    expect(lines).toContain('2 seats are yours until Wednesday, January 20, 11:00 AM Pacific. 25 hours left.')
+    expect(await text(region(page, 'To do (1)'))).toContain('2 seats offered, 25 hours left')
+    expect(await orange(page)).toEqual(['Look at the offer'])
+    expect(await findings(page)).toEqual([])
+    site.api.on('POST /api/waitlist/:reference/leave', () => {
+      site.api.accounts.dashboard = sampleDashboard({ ...classes(), waitlist: [offered] })
+      return { json: { ...entry, status: 'left' } }
+    })
+    await page.getByRole('button', { name: 'Leave the line' }).click()
+    await page.getByText('3rd of 7 families').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Take the seats' }).click()
+    await page.waitForURL(`**/waitlist?offer=${offered.entryId}`)
+  })
+
+  it('gives offered seats to the next family after one question', async () => {
+    const offered = { ...entry, status: 'offered', place: null, offerEndsAt: '2027-01-20T19:00:00.000Z' } as const
+    const page = await openDashboard(sampleDashboard({ ...classes(), waitlist: [offered] }))
+    await page.getByRole('link', { name: 'Take the seats, $500.00' }).waitFor()
+    await draw(page, 'dashboard with an offer')
+    site.api.on('POST /api/waitlist/:reference/decline', () => {
+      site.api.accounts.dashboard = sampleDashboard({ ...classes(), waitlist: [] })
+      return { json: { ...offered, status: 'declined' } }
+    })
+    await page.getByRole('button', { name: 'No, thank you' }).click()
+    await page.getByRole('button', { name: 'Give them to the next family' }).click()
+    await region(page, 'Waitlist').waitFor({ state: 'detached' })
+    expect(await region(page, /^To do/).count()).toBe(0)
+  })
+
+  it('says that an offer has ended, and leads back into the line', async () => {
+    const ended = { ...entry, status: 'expired', place: null, offerEndsAt: '2027-01-13T19:00:00.000Z' } as const
+    const page = await openDashboard(sampleDashboard({ ...classes(), waitlist: [ended] }))
+    await page.getByText('The offer ended on Wednesday. The seats went to the next family.').waitFor()
+    await page.getByRole('link', { name: 'Join the line again' }).waitFor()
+  })
+})
+
+describe('the sign-up form of a signed-in parent', () => {
+  const childNames = (page: Page) =>
+    page
+      .getByLabel('Child\u0027s first name')
+      .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value))
+
+  it('is filled in with an only child, and offers several to choose from', async () => {
+    site.api.accounts.user = maren
+    const { address } = ivo
+    site.api.on('GET /api/family', () => ({ json: { children: ivo.children, address } }))
+    const page = await site.open(phone)
+    await page.goto('/robokidspage1')
+    await eventually(() => childNames(page)).toEqual(['Ivo'])
+    expect(await page.getByLabel('Child\u0027s age').inputValue()).toBe('9')
+
+    site.api.on('GET /api/family', () => ({ json: { children: [...ivo.children, noa], address } }))
+    const other = await site.open(phone)
+    await other.goto('/robokidspage2')
+    await other.getByRole('button', { name: 'Noa', exact: true }).click()
+    expect(await childNames(other)).toEqual(['Noa'])
+    await other.getByRole('button', { name: 'Add a sibling' }).click()
+    await other.getByRole('button', { name: 'Ivo', exact: true }).click()
+    expect(await childNames(other)).toEqual(['Noa', 'Ivo'])
+    expect(await findings(other)).toEqual([])
+  })
+})
+
 describe('a part that is away', () => {
   it('is told where it would be, and the rest is there', async () => {
     const page = await openDashboard(
@@ -376,7 +410,7 @@ describe('a part that is away', () => {
     const page = await openDashboard(
       sampleDashboard({
         classes: null,
-        unavailable: ['classes', 'waitlist'],
+        unavailable: ['classes'],
         membership: { membership: sampleMembership, others: [] },
       }),
     )

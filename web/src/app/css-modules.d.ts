@@ -283,6 +283,7 @@ declare module '*/Meetings.module.css' {
     readonly number: string
     readonly over: string
     readonly summary: string
+    readonly whole: string
   }
   export default styles
 }

@@ -105,8 +105,8 @@ function Account({ userId }: { userId: string }) {
 
 const partTexts: Record<DashboardPart, string> = {
   classes: 'We cannot show your classes right now. If one is about to start, use the link in our reminder email.',
-  waitlist: 'We cannot show your waitlist right now.',
   money: 'We cannot show payments right now. Your classes and links are right.',
+  waitlist: 'We cannot show your waitlist right now.',
   membership: 'We cannot show your membership right now.',
   orders: 'We cannot show your shop orders right now.',
 }
@@ -165,7 +165,9 @@ function Known({ dashboard, asking, again }: KnownProps) {
           <ToDo tasks={tasks} incomplete={incomplete} pressing={!next || !isLinkOpen(next.state)} />
           {down('classes')}
           {down('money')}
-          {classes && cards.length === 0 && next === undefined && <NoClasses dashboard={dashboard} />}
+          {classes && cards.length === 0 && next === undefined && (
+            <NoClasses dashboard={dashboard} pressing={tasks.length === 0} />
+          )}
           {cards.length > 0 && (
             <section className={styles.column} aria-labelledby="classes-heading">
               <h2 id="classes-heading" className="visually-hidden">
@@ -237,7 +239,9 @@ const nextLevels = {
 }
 
 /** An empty page leads on. */
-function NoClasses({ dashboard: { account, classes } }: { dashboard: DashboardAnswer }) {
+function NoClasses({ dashboard, pressing }: { dashboard: DashboardAnswer; pressing: boolean }) {
+  const { account, classes } = dashboard
+  const variant = pressing ? 'primary' : 'secondary'
   const last = classes?.lastFinished
   if (last) {
     const level = isLevel(last.classType) ? nextLevels[last.classType] : undefined
@@ -250,7 +254,9 @@ function NoClasses({ dashboard: { account, classes } }: { dashboard: DashboardAn
           <span>{` finished ${title} in ${month}.${level ? ` ${level.name} is next.` : ''}`}</span>
         </p>
         <div>
-          <ButtonLink to={level?.path ?? '/robokidslanding'}>See dates</ButtonLink>
+          <ButtonLink to={level?.path ?? '/robokidslanding'} variant={variant}>
+            See dates
+          </ButtonLink>
         </div>
       </Section>
     )
@@ -263,7 +269,9 @@ function NoClasses({ dashboard: { account, classes } }: { dashboard: DashboardAn
         <span> appear here, also those from before you had an account.</span>
       </p>
       <div>
-        <ButtonLink to="/robokidslanding">See classes</ButtonLink>
+        <ButtonLink to="/robokidslanding" variant={variant}>
+          See classes
+        </ButtonLink>
       </div>
       <p className={styles.quiet}>
         Registered with another address? The link in our email shows everything of that registration.

@@ -37,7 +37,7 @@ export function NextMeeting({ meetings, next }: MeetingsProps) {
   return (
     <>
       {meetings.length > 1 && <Dots meetings={meetings} next={next} />}
-      {next && <span>{shortMomentOf(Date.parse(next.startsAt))}</span>}
+      {next && <span className={styles.whole}>{shortMomentOf(Date.parse(next.startsAt))}</span>}
     </>
   )
 }

@@ -33,7 +33,7 @@ export function Next({ next, now, incomplete }: NextProps) {
   const who = next.kind === 'card' ? namesOf(next.card.children) : memberNames(next.seat)
   const what = next.kind === 'card' ? next.card.levelTitle : 'Members’ class'
   const count = next.kind === 'card' ? meetingsOf(next.card).length : 1
-  const nearness = isOpen ? state.sentence : nearnessOf(meeting.startsAt, now)
+  const nearness = isOpen ? state.sentence?.replace(/\.$/, '') : nearnessOf(meeting.startsAt, now)
   const facts = [nearness, count > 1 ? `meeting ${meeting.number} of ${count}` : undefined]
   return (
     <section className={styles.next} aria-labelledby="next-heading">

@@ -10,6 +10,7 @@ import { namesOf, PayButton } from './ClassCard.tsx'
 import { clockTimeOf } from './moments.ts'
 import styles from './ToDo.module.css'
 import type { StatedCard, StatedSeat } from './upcoming.ts'
+import { isOffered } from './WaitlistPart.tsx'
 
 interface Task {
   key: string
@@ -72,13 +73,13 @@ export function tasksOf(
       ),
     })
   }
-  for (const { entryId, status, offerEndsAt, children } of waitlist ?? []) {
-    const left = offerEndsAt !== null && status === 'offered' ? timeLeft(offerEndsAt, now) : null
-    if (offerEndsAt === null || left === null) continue
+  for (const entry of waitlist ?? []) {
+    const { entryId, offerEndsAt, children } = entry
+    if (!isOffered(entry, now) || offerEndsAt === null) continue
     tasks.push({
       key: entryId,
       deadline: Date.parse(offerEndsAt),
-      text: `${seatCount(children.length)} offered, ${left.replace(' left.', '')}`,
+      text: `${seatCount(children.length)} offered, ${(timeLeft(offerEndsAt, now) ?? '').replace(/\.$/, '')}`,
       button: (variant) => (
         <ButtonLink to="/waitlist" search={{ offer: entryId }} variant={variant}>
           Look<span className="visually-hidden"> at the offer</span>

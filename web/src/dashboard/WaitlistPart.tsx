@@ -2,112 +2,95 @@ import { formatMoney } from '@robokids/contracts/pricing'
 import type { WaitlistView } from '@robokids/contracts/waitlist'
 import { placeInLine, seatCount } from '@robokids/contracts/waitlist-texts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { offerOf, totalOf } from '../classes/class-offer.ts'
 import { classesQuery } from '../classes/classes-query.ts'
 import { isLevel } from '../classes/level-looks.ts'
-import { Row } from '../forms/Form.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
-import { Section } from '../ui/Section.tsx'
+import { Item, Items, Section } from '../ui/Section.tsx'
 import { DeclineButton } from '../waitlist/DeclineButton.tsx'
 import { LeaveButton } from '../waitlist/LeaveButton.tsx'
 import { schoolMoment, schoolWeekday, timeLeft } from '../waitlist/offer-time.ts'
-import { dateOf } from './moments.ts'
-import styles from './Orders.module.css'
+import { shortDayOf } from './moments.ts'
 
-const toldForMs = 7 * 24 * 3_600_000
+/** An offer ends by the server's clock, even before the server says so. */
+export const isOffered = ({ status, offerEndsAt }: WaitlistView, now: number) =>
+  status === 'offered' && offerEndsAt !== null && Date.parse(offerEndsAt) > now
 
-/** The places to show: the open ones, and those that ended lately without the family's doing. */
-export function shownPlaces(entries: readonly WaitlistView[], now: number): WaitlistView[] {
-  return entries.filter(({ status, closedReason, endedAt }) => {
-    if (status === 'waiting' || status === 'offered') return true
-    const isTold = status === 'expired' || closedReason === 'class_cancelled'
-    return isTold && endedAt !== null && now - Date.parse(endedAt) < toldForMs
-  })
-}
-
-/** The family's places in line and its offers; absent where there are none. */
-export function WaitlistPart({ entries, now }: { entries: readonly WaitlistView[]; now: number }) {
-  const shown = shownPlaces(entries, now)
-  if (shown.length === 0) return null
-  return (
-    <Section title="Waitlist">
-      <ul className={styles.orders}>
-        {shown.map((entry) => (
-          <li key={entry.entryId} className={styles.order}>
-            <p className={styles.head}>
-              <strong>{`${entry.levelTitle}, ${dateOf(entry.startDate)}`}</strong>
-            </p>
-            <Place entry={entry} now={now} />
-          </li>
-        ))}
-      </ul>
-    </Section>
-  )
-}
-
-function Place({ entry, now }: { entry: WaitlistView; now: number }) {
-  const queryClient = useQueryClient()
-  const again = () => void queryClient.invalidateQueries({ queryKey: ['dashboard'] })
-  const { status, place, familiesWaiting, children, closedReason, offerEndsAt, classType, startDate } = entry
+function sentenceOf(entry: WaitlistView, now: number): string {
+  const { status, place, familiesWaiting, offerEndsAt, closedReason, children } = entry
   const seats = seatCount(children.length)
-  const left = offerEndsAt === null ? null : timeLeft(offerEndsAt, now)
-  if (status === 'waiting') {
-    return (
-      <Told text={`${placeInLine(place ?? 1, familiesWaiting)} for ${seats}`}>
-        <LeaveButton entryId={entry.entryId} onLeft={again} />
-      </Told>
-    )
-  }
-  if (status === 'offered' && offerEndsAt !== null && left !== null) {
+  if (status === 'waiting') return `${placeInLine(place ?? 1, familiesWaiting)} for ${seats}`
+  if (isOffered(entry, now) && offerEndsAt !== null) {
     const are = children.length === 1 ? 'is' : 'are'
-    return (
-      <Told text={`${seats} ${are} yours until ${schoolMoment(offerEndsAt)}. ${left}`}>
-        <TakeLink entry={entry} />
-        <DeclineButton entry={entry} onDeclined={again} />
-      </Told>
-    )
+    return `${seats} ${are} yours until ${schoolMoment(offerEndsAt)}. ${timeLeft(offerEndsAt, now) ?? ''}`
   }
-  if (closedReason === 'class_cancelled') {
-    return (
-      <Told text="This class was canceled, so the line is closed.">
-        <ButtonLink to="/levels" variant="secondary">
-          See other dates
-        </ButtonLink>
-      </Told>
-    )
-  }
+  if (closedReason === 'class_cancelled') return 'This class was canceled, so the line is closed.'
   const when = offerEndsAt === null ? '' : ` on ${schoolWeekday(offerEndsAt)}`
-  return (
-    <Told text={`The offer ended${when}. The ${children.length === 1 ? 'seat' : 'seats'} went to the next family.`}>
-      {isLevel(classType) && (
-        <ButtonLink to="/waitlist" search={{ classType, startDate }} variant="secondary">
-          Join the line again
-        </ButtonLink>
-      )}
-    </Told>
-  )
+  return `The offer ended${when}. ${children.length === 1 ? 'The seat' : 'The seats'} went to the next family.`
 }
 
-function Told({ text, children }: { text: string; children: ReactNode }) {
+/** Reads the home again, since a change of a line moves others in it. */
+function useReadAgain() {
+  const queryClient = useQueryClient()
+  return () => void queryClient.invalidateQueries({ queryKey: ['dashboard'] })
+}
+
+function Leave({ entryId }: Pick<WaitlistView, 'entryId'>) {
+  const readAgain = useReadAgain()
+  return <LeaveButton entryId={entryId} onLeft={readAgain} />
+}
+
+/** The page of the offer asks for the address. The price is asked for only where there is an offer. */
+function Take({ entry }: { entry: WaitlistView }) {
+  const { entryId, classType, children } = entry
+  const classes = useQuery(classesQuery)
+  const readAgain = useReadAgain()
+  const level = classes.data && isLevel(classType) ? offerOf(classes.data, classType) : undefined
+  const price = level ? `, ${formatMoney(totalOf(level, children.length).total)}` : ''
   return (
     <>
-      <p className={styles.text} aria-live="polite">
-        {text}
-      </p>
-      <Row>{children}</Row>
+      <ButtonLink to="/waitlist" search={{ offer: entryId }} variant="secondary">
+        {`Take the ${children.length === 1 ? 'seat' : 'seats'}${price}`}
+      </ButtonLink>
+      <DeclineButton entry={entry} onDeclined={readAgain} />
     </>
   )
 }
 
-/** Leads to the page of the offer, which asks for the address. The price is asked for only where there is an offer. */
-function TakeLink({ entry: { entryId, classType, children } }: { entry: WaitlistView }) {
-  const classes = useQuery(classesQuery)
-  const level = classes.data && isLevel(classType) ? offerOf(classes.data, classType) : undefined
-  const price = level ? `, ${formatMoney(totalOf(level, children.length).total)}` : ''
+function actionOf(entry: WaitlistView, now: number) {
+  const { entryId, status, closedReason, classType, startDate } = entry
+  if (status === 'waiting') return <Leave entryId={entryId} />
+  if (isOffered(entry, now)) return <Take entry={entry} />
+  if (closedReason === 'class_cancelled' || !isLevel(classType)) {
+    return (
+      <ButtonLink to="/levels" variant="secondary">
+        See other dates
+      </ButtonLink>
+    )
+  }
   return (
-    <ButtonLink to="/waitlist" search={{ offer: entryId }} variant="secondary">
-      {`Take the ${children.length === 1 ? 'seat' : 'seats'}${price}`}
+    <ButtonLink to="/waitlist" search={{ classType, startDate }} variant="secondary">
+      Join the line again
     </ButtonLink>
+  )
+}
+
+/** The family's places in line. */
+export function WaitlistPart({ entries, now }: { entries: readonly WaitlistView[]; now: number }) {
+  if (entries.length === 0) return null
+  return (
+    <Section title="Waitlist">
+      <Items label="Places in line">
+        {entries.map((entry) => (
+          <Item
+            key={entry.entryId}
+            name={`${entry.levelTitle.split(' ').slice(0, 2).join(' ')}, ${shortDayOf(entry.startDate)}`}
+            detail={sentenceOf(entry, now)}
+          >
+            {actionOf(entry, now)}
+          </Item>
+        ))}
+      </Items>
+    </Section>
   )
 }

@@ -7,7 +7,7 @@ import { cardStateOf } from './card-state.ts'
 
 /** Beside the stream, or without one. */
 const askMs = 60_000
-/** While a payment, a refund, a hold or an offer is open and the stream is lost. */
+/** While a payment, a refund or a hold is open and the stream is lost. */
 const askWhileMoneyMovesMs = 8_000
 
 /** An answer, with how far the server's clock was ahead of this device's when it arrived. */
@@ -23,8 +23,6 @@ function movesMoney({ classes, now }: Dashboard): boolean {
   )
 }
 
-const hasOffer = ({ waitlist }: Dashboard) => waitlist?.some(({ status }) => status === 'offered') ?? false
-
 /** The signed-in family's own. Not cached once no screen shows it; a hidden tab does not ask. */
 function dashboardQuery(userId: string, isStreaming: boolean) {
   return queryOptions({
@@ -36,8 +34,7 @@ function dashboardQuery(userId: string, isStreaming: boolean) {
     gcTime: 0,
     staleTime: 5_000,
     refetchOnWindowFocus: 'always',
-    refetchInterval: ({ state: { data } }) =>
-      data && (movesMoney(data) || hasOffer(data)) && !isStreaming ? askWhileMoneyMovesMs : askMs,
+    refetchInterval: ({ state: { data } }) => (data && movesMoney(data) && !isStreaming ? askWhileMoneyMovesMs : askMs),
   })
 }
 

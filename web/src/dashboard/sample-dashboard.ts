@@ -40,6 +40,7 @@ export function sampleDashboard(changes: Partial<Dashboard> = {}): Dashboard {
     },
     unavailable: [],
     classes: { cards: [sampleCard()], memberClasses: [], past: 0, lastFinished: null },
+    waitlist: [],
     membership: { membership: null, others: [] },
     orders: { open: [], past: 0 },
     ...changes,

@@ -6,10 +6,10 @@ import { ownershipOfSeat } from '../registrations/owners.ts'
 import { isoTime } from '../iso-time.ts'
 import { listOwned } from '../registrations/read-registrations.ts'
 import { accountChanges, classSessions, memberSeats } from '../schema.ts'
-import { readMemberSeat } from '../waivers/sign-member-waiver.ts'
 import { listEntries } from '../waitlist/read-entries.ts'
+import { readMemberSeat } from '../waivers/sign-member-waiver.ts'
 
-/** Everything that an account owns, the newest first: its registrations, its seats in members' classes, and its places in line. */
+/** Everything that an account owns, the newest first: its registrations, its seats in members' classes, its places in line. */
 export async function readFamilyClasses(userId: string, context: Context<Config>): Promise<FamilyClasses> {
   const { db } = context
   const [owned, memberClasses, waitlist] = await Promise.all([
