@@ -10,6 +10,7 @@ import { logIn } from '../accounts.ts'
 import { findings } from '../axe.ts'
 import { eventually, useSite } from '../fixture.ts'
 import { layoutShift, watchLayoutShift } from '../pages.ts'
+import { draw } from '../screenshots.ts'
 import { maren } from '../stub-accounts.ts'
 import { refusal } from '../stub-api.ts'
 
@@ -355,6 +356,21 @@ describe('the waitlist', () => {
     await page.getByText('3rd of 7 families').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Take the seats' }).click()
     await page.waitForURL(`**/waitlist?offer=${offered.entryId}`)
+  })
+
+  it('gives offered seats to the next family after one question', async () => {
+    const offered = { ...entry, status: 'offered', place: null, offerEndsAt: '2027-01-20T19:00:00.000Z' } as const
+    const page = await openDashboard(sampleDashboard({ ...classes(), waitlist: [offered] }))
+    await page.getByRole('link', { name: 'Take the seats, $500.00' }).waitFor()
+    await draw(page, 'dashboard with an offer')
+    site.api.on('POST /api/waitlist/:reference/decline', () => {
+      site.api.accounts.dashboard = sampleDashboard({ ...classes(), waitlist: [] })
+      return { json: { ...offered, status: 'declined' } }
+    })
+    await page.getByRole('button', { name: 'No, thank you' }).click()
+    await page.getByRole('button', { name: 'Give them to the next family' }).click()
+    await region(page, 'Waitlist').waitFor({ state: 'detached' })
+    expect(await region(page, /^To do/).count()).toBe(0)
   })
 
   it('says that an offer has ended, and leads back into the line', async () => {
