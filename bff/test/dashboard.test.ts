@@ -495,3 +495,63 @@ describe('GET /api/dashboard/waivers/:id.pdf', () => {
     expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'signed_pdf_not_ready' }])
   })
 })
+
+describe('the calendar that a family subscribes to', () => {
+  const token = 'k7Vd3xQ2mB9nR4tW8yZ1aC5eG0hJ6lP-sT_uXvYwAbD'
+  const calendar = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-NOTE:🤖\r\nEND:VCALENDAR\r\n'
+  const serve = () =>
+    enrollment.answer((request, response) => {
+      if (request.url === `/accounts/${maren.userId}/calendar`) return json({ token })(request, response)
+      if (request.url === `/accounts/${maren.userId}/calendar/renew`) return json({ token: 'new' })(request, response)
+      if (request.url === `/calendars/${token}`)
+        return response.writeHead(200, { 'content-type': 'text/calendar; charset=utf-8' }).end(calendar)
+      return json({ code: 'calendar_not_found', message: 'There is none.', requestId: 'stub' }, 404)(request, response)
+    })
+  const post = (path: string, headers: Record<string, string> = { cookie: cookie() }) =>
+    fetch(`${url}${path}`, { method: 'POST', headers: { ...headers, 'x-api-key': 'robokids-web' } })
+
+  it('gives its address to the signed-in account with a verified address only', async () => {
+    serve()
+    const own = await post('/api/dashboard/calendar')
+    expect(await own.json()).toEqual({ url: `http://localhost:3000/calendar/${token}.ics` })
+    expect(own.headers.get('cache-control')).toContain('no-store')
+    expect(await (await post('/api/dashboard/calendar/renew')).json()).toEqual({
+      url: 'http://localhost:3000/calendar/new.ics',
+    })
+    expect((await post('/api/dashboard/calendar', {})).status).toBe(401)
+    account = { email: maren.email, verified: false }
+    expect((await post('/api/dashboard/calendar')).status).toBe(404)
+  })
+
+  it('is read without cookie, key or limit, by HEAD and with any encoding, and is kept by nobody (C040)', async () => {
+    serve()
+    const path = `${url}/calendar/${token}.ics`
+    for (const encoding of ['gzip', 'identity']) {
+      const answer = await fetch(path, { headers: { 'accept-encoding': encoding } })
+      expect([answer.status, await answer.text()]).toEqual([200, calendar])
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'text/calendar; charset=utf-8',
+        'content-disposition': 'inline; filename="robo-kids-classes.ics"',
+        'cache-control': 'private, no-store',
+        'referrer-policy': 'no-referrer',
+      })
+    }
+    const head = await fetch(path, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+      200,
+      'text/calendar; charset=utf-8',
+      '',
+    ])
+    const many = await Promise.all(Array.from({ length: 200 }, () => fetch(path)))
+    expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
+  it('does not tell an unknown address from a replaced one, nor repeats it', async () => {
+    serve()
+    const answer = await fetch(`${url}/calendar/${'x'.repeat(43)}.ics`)
+    const text = await answer.text()
+    expect([answer.status, text]).toEqual([404, expect.stringContaining('calendar_not_found')])
+    expect(text).not.toContain('x'.repeat(43))
+    expect((await fetch(`${url}/calendar/${token}.ics`, { method: 'POST' })).status).toBeGreaterThanOrEqual(400)
+  })
+})
