@@ -5,9 +5,10 @@ import { classLinkMissing, classReminderDue, registrationRescheduled } from '@ro
 import { outbox } from '@robokids/runtime/outbox'
 import { eventually } from '@robokids/test/bed'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { reminders } from '../src/schema.ts'
-import { sendReminders } from '../src/reminders/send-reminders.ts'
+import { nextReminder, sendReminders } from '../src/reminders/send-reminders.ts'
 import { adminHeaders, codeOf, startEnrollment, type EnrollmentFixture } from './fixture.ts'
 
 let fixture: EnrollmentFixture
@@ -325,5 +326,67 @@ describe('the mails around meetings', () => {
       and(eq(reminders.classSessionId, session.id), gt(reminders.dueAt, Temporal.Now.instant())),
     )
     expect(rows).toBe(6 * 2 + 2)
+  })
+
+  it('are each sent once and at their minute over a year with both changes of daylight saving time, whenever the process stops', async () => {
+    const { clock } = fixture.service.context
+    const sessions = []
+    for (let month = 1; month <= 12; month += 1) {
+      const date = `2036-${String(month).padStart(2, '0')}-01`
+      const session = await fixture.session({ date })
+      sessions.push({ ...session, family: await fixture.enroll(session) })
+    }
+    const [cancelled, moved] = [sessions[2], sessions[4]]
+    if (!cancelled || !moved) throw new Error('no sessions')
+    const from = Temporal.Instant.from('2035-12-20T00:00:00Z')
+    const until = Temporal.Instant.from('2037-02-20T00:00:00Z')
+    const random = fc.sample(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), {
+      numRuns: 4_000,
+      seed: 36,
+    })
+    const chance = () => random.pop() ?? 0
+    /** While the process was stopped. */
+    const stops: [Temporal.Instant, Temporal.Instant][] = []
+    let isMoved = false
+    let cancelledAt: Temporal.Instant | undefined
+    for (let now = from; Temporal.Instant.compare(now, until) < 0;) {
+      clock.set(now)
+      await runReminders()
+      if (!cancelledAt && Temporal.Instant.compare(now, cancelled.startsAt.add({ hours: 200 })) > 0) {
+        cancelledAt = now
+        const { payment, registrationId } = cancelled.family
+        await fixture.refund(cancelled.family, payment?.paymentId ?? '')
+        await fixture.waitForStatus(registrationId, 'cancelled')
+      }
+      if (!isMoved && Temporal.Instant.compare(now, moved.startsAt) > 0) {
+        isMoved = true
+        const body = { id: randomUUIDv7(), date: '2036-05-17', startTime: '09:30' }
+        await operate('POST', `/admin/class-sessions/${moved.id}/meetings/3/move`, body)
+      }
+      const next = (await nextReminder(fixture.service.context)) ?? until
+      const resumed = now.add({ minutes: 1 + Math.floor(chance() * 60 * 40) })
+      const isStopped = chance() < 0.15 && Temporal.Instant.compare(resumed, next) > 0
+      if (isStopped) stops.push([now, resumed])
+      now = isStopped ? resumed : Temporal.Instant.compare(next, now) > 0 ? next : now.add({ minutes: 1 })
+    }
+    const wasStopped = (due: Temporal.Instant) =>
+      stops.find(([stop, start]) => Temporal.Instant.compare(stop, due) < 0 && Temporal.Instant.compare(due, start) < 0)
+
+    for (const session of sessions) {
+      const rows = await fixture.db.select().from(reminders).where(eq(reminders.classSessionId, session.id))
+      const sent = (await remindersDue(session.id)).map(({ kind, meeting }) => `${kind} ${meeting.number}`)
+      expect(new Set(sent).size).toBe(sent.length)
+      for (const { kind, number, dueAt, expiresAt, handledAt } of rows) {
+        if (!handledAt) throw new Error(`${kind} ${number} was not handled`)
+        const stop = wasStopped(dueAt)
+        const handled = stop?.[1] ?? dueAt
+        expect(dueAt.until(handledAt).total('seconds')).toBeLessThan(dueAt.until(handled).total('seconds') + 60)
+        const isLate = Temporal.Instant.compare(handled, expiresAt) >= 0
+        const isGone = session === cancelled && Temporal.Instant.compare(dueAt, cancelledAt ?? until) > 0
+        expect([kind, number, sent.includes(`${kind} ${number}`)]).toEqual([kind, number, !isLate && !isGone])
+      }
+    }
+    const third = (await remindersDue(moved.id)).filter(({ meeting }) => meeting.number === 3)
+    expect(new Set(third.map(({ meeting }) => meeting.startsAt))).toEqual(new Set(['2036-05-17T16:30:00.000Z']))
   })
 })
