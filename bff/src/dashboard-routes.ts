@@ -1,6 +1,13 @@
 import { emptyResponseSchema } from '@robokids/contracts/auth'
 import { closedCheckoutSchema } from '@robokids/contracts/billing'
-import { dashboardPastSchema, dashboardSchema, familyClassesSchema, familySchema } from '@robokids/contracts/dashboard'
+import {
+  calendarAddressSchema,
+  calendarFeedSchema,
+  dashboardPastSchema,
+  dashboardSchema,
+  familyClassesSchema,
+  familySchema,
+} from '@robokids/contracts/dashboard'
 import { registrationSchema } from '@robokids/contracts/enrollment'
 import { uuid } from '@robokids/contracts/fields'
 import { DomainError } from '@robokids/runtime/errors'
@@ -16,6 +23,7 @@ import { familyOf } from './views/dashboard-cards.ts'
 import { dashboardPastView, dashboardStream, dashboardView, streamOfAccount } from './views/dashboard.ts'
 
 const byId = z.object({ id: uuid() })
+const byToken = z.object({ token: z.string().min(1).max(100) })
 
 /** The home of the signed-in account. All answers are private: `no-store`, as all of the API. */
 export function dashboardRoutes(
@@ -108,6 +116,38 @@ export function dashboardRoutes(
       return {}
     },
   )
+
+  for (const [path, upstreamPath] of [
+    ['/api/dashboard/calendar', 'calendar'],
+    ['/api/dashboard/calendar/renew', 'calendar/renew'],
+  ] as const)
+    http.post(
+      path,
+      { onRequest: sessions.required, schema: { response: { 200: calendarAddressSchema } } },
+      async (request, reply) => {
+        const { userId } = await confirmedAccountOf(request, reply)
+        const answer = calendarFeedSchema
+        const { token } = await services.enrollment.call('POST', `/accounts/${userId}/${upstreamPath}`, { answer })
+        return { url: `${siteUrl}/calendar/${token}.ics` }
+      },
+    )
+
+  // Calendar programs send no cookie; the address itself gives access.
+  http.get('/calendar/:token.ics', { schema: { params: byToken } }, async (request, reply) => {
+    const path = `/calendars/${encodeURIComponent(request.params.token)}`
+    const answer = await services.enrollment.raw('GET', path, { signal: request.signal })
+    if (answer.status === 404)
+      throw new DomainError('calendar_not_found', 'There is no such calendar. Its address may have been replaced.')
+    if (answer.status !== 200) throw new DomainError('upstream_unavailable', 'Please try again in a moment.')
+    return reply
+      .headers({
+        'content-type': 'text/calendar; charset=utf-8',
+        'content-disposition': 'inline; filename="robo-kids-classes.ics"',
+        'cache-control': 'private, no-store',
+        'referrer-policy': 'no-referrer',
+      })
+      .send(answer.body)
+  })
 
   http.get(
     '/api/dashboard/waivers/:id.pdf',

@@ -37,6 +37,14 @@ export const familyPurchasesSchema = foundMembershipSchema.required({ others: tr
 })
 export type FamilyPurchases = z.infer<typeof familyPurchasesSchema>
 
+/** `POST /accounts/:userId/calendar` of enrollment, and `…/renew`: the secret address of the account's calendar. */
+export const calendarFeedSchema = z.object({ token: z.string() })
+export type CalendarFeed = z.infer<typeof calendarFeedSchema>
+
+/** `POST /api/dashboard/calendar`, and `…/renew`, which replaces the address. */
+export const calendarAddressSchema = z.object({ url: z.url() })
+export type CalendarAddress = z.infer<typeof calendarAddressSchema>
+
 /** The children of one registration in one class. */
 export const dashboardCardSchema = registrationViewSchema.extend({
   /** The registration's id, or for another class of the same registration the id of the first place in it. */

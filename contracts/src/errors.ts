@@ -74,6 +74,7 @@ export const errorStatus = {
   job_not_found: 404,
   class_session_not_found: 404,
   meeting_not_found: 404,
+  calendar_not_found: 404,
   signing_key_not_found: 404,
   sign_in_required: 401,
   sign_in_step_expired: 401,

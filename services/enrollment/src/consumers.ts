@@ -15,6 +15,7 @@ import {
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
+import { endCalendarFeed } from './families/calendar-feed.ts'
 import { endHoldOfAttempt } from './registrations/end-hold.ts'
 import { endMemberHold } from './members/hold-member-seat.ts'
 import { recordAttempt } from './registrations/record-attempt.ts'
@@ -44,5 +45,8 @@ export const consumers: Consumer<Config>[] = [
   ),
   consume(userConfirmed, { from: 'beginning' }, syncOwnership),
   consume(userUpdated, { from: 'beginning' }, syncOwnership),
-  consume(userDeleted, { from: 'beginning' }, syncOwnership),
+  consume(userDeleted, { from: 'beginning' }, async (tx, event, context) => {
+    await syncOwnership(tx, event, context)
+    await endCalendarFeed(tx, event.data.userId)
+  }),
 ]

@@ -29,7 +29,7 @@ import {
   waiverDocumentSchema,
   waiverSchema,
 } from '@robokids/contracts/enrollment'
-import { familyClassesSchema } from '@robokids/contracts/dashboard'
+import { calendarFeedSchema, familyClassesSchema } from '@robokids/contracts/dashboard'
 import { uuid } from '@robokids/contracts/fields'
 import {
   classLinkSchema,
@@ -54,6 +54,7 @@ import { listLevels, listSlots, listUnpaidSeats } from './classes/list-classes.t
 import { registerMetrics } from './metrics.ts'
 import { listSeasons, listSessions, readSession } from './classes/list-sessions.ts'
 import { setCoach, setLink } from './classes/set-session.ts'
+import { calendarFeedOf, readCalendarFeed, renewCalendarFeed } from './families/calendar-feed.ts'
 import { moveTo, skipDate } from './reminders/change-meeting.ts'
 import { openSeasonOn } from './classes/open-season.ts'
 import { setCapacity } from './classes/set-capacity.ts'
@@ -224,6 +225,27 @@ export function routes(http: Http, context: Context<Config>): void {
     '/accounts/:userId/classes',
     { schema: { params: byUser, response: { 200: familyClassesSchema } } },
     (request) => readFamilyClasses(request.params.userId, context),
+  )
+
+  http.post(
+    '/accounts/:userId/calendar',
+    { schema: { params: byUser, response: { 200: calendarFeedSchema } } },
+    ({ params }) => calendarFeedOf(params.userId, context),
+  )
+
+  http.post(
+    '/accounts/:userId/calendar/renew',
+    { schema: { params: byUser, response: { 200: calendarFeedSchema } } },
+    ({ params }) => renewCalendarFeed(params.userId, context),
+  )
+
+  http.get(
+    '/calendars/:token',
+    { schema: { params: z.object({ token: z.string().min(1).max(100) }) } },
+    async (request, reply) => {
+      const calendar = await readCalendarFeed(request.params.token, context)
+      return reply.header('content-type', 'text/calendar; charset=utf-8').send(calendar)
+    },
   )
 
   http.post(

@@ -141,6 +141,31 @@ export const reminders = pgTable(
   ],
 )
 
+/** The secret address of the calendar that an account subscribes to, with all of its classes. */
+export const calendarFeeds = pgTable('calendar_feeds', {
+  ownerId: uuid('owner_id').primaryKey(),
+  token: text().notNull().unique(),
+  createdAt: instant('created_at').notNull(),
+})
+
+/** What a subscribed calendar has shown, so that a change raises the SEQUENCE and what is gone is shown as cancelled. */
+export const calendarEntries = pgTable(
+  'calendar_entries',
+  {
+    ownerId: uuid('owner_id').notNull(),
+    /** The class session with the number of the meeting, or the membership: the UID. */
+    entryId: text('entry_id').notNull(),
+    title: text().notNull(),
+    startsAt: instant('starts_at').notNull(),
+    timeZone: text('time_zone').notNull(),
+    durationMinutes: integer('duration_minutes').notNull(),
+    isCancelled: boolean('is_cancelled').notNull(),
+    sequence: integer().notNull(),
+    changedAt: instant('changed_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.ownerId, table.entryId] })],
+)
+
 /** The seasons that were published. */
 export const seasons = pgTable('seasons', {
   season: text().primaryKey(),

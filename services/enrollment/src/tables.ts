@@ -8,6 +8,8 @@ export const tables: TableLives = {
   meetings: { kept: 'What the school offers' },
   meeting_changes: { kept: 'What the school offers' },
   reminders: { kept: 'What the school offers' },
+  calendar_feeds: { until: 'the account is deleted' },
+  calendar_entries: { until: 'a reading, 30 days after a cancellation or 90 days after the meeting' },
   payments: { kept: 'Purchases' },
   refunds: { kept: 'Purchases' },
   disputes: { kept: 'Purchases' },

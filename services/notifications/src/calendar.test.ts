@@ -1,11 +1,11 @@
 import ICAL from 'ical.js'
 import { sync } from 'node-ical'
 import { describe, expect, it } from 'vitest'
-import { renderCalendar, type CalendarEntry, type CalendarFile } from './calendar.ts'
+import { renderClassCalendar, type CalendarEntry, type ClassCalendar } from './calendar.ts'
 
 function entry(
   when: Partial<CalendarEntry['when']> = {},
-  { method = 'PUBLISH', sequence = 0, ...changes }: Partial<CalendarEntry & CalendarFile> = {},
+  { method = 'PUBLISH', sequence = 0, ...changes }: Partial<CalendarEntry & ClassCalendar> = {},
 ): string {
   const one = {
     uid: 'class-0196f3c0-0000-4000-8000-000000000009',
@@ -20,7 +20,7 @@ function entry(
     },
     ...changes,
   }
-  return renderCalendar({
+  return renderClassCalendar({
     method,
     sequence,
     stamp: Temporal.Instant.from('2026-11-28T03:15:30.123Z'),

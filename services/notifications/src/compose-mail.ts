@@ -4,7 +4,7 @@ import type { MembershipFacts } from '@robokids/contracts/membership'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, inArray, isNull, or } from 'drizzle-orm'
-import { renderCalendar, startOf, type CalendarEntry, type CalendarFile } from './calendar.ts'
+import { renderClassCalendar, startOf, type CalendarEntry, type ClassCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { classLinkMissingMail } from './mails/class-link-missing.ts'
@@ -69,10 +69,10 @@ type Composer<Kind extends keyof MailData> = (
 
 /** Returns the calendar file of a class: its entries, or their cancellation. */
 function calendarFile(
-  file: Pick<CalendarFile, 'method' | 'sequence' | 'entries'>,
+  file: Pick<ClassCalendar, 'method' | 'sequence' | 'entries'>,
   { mail, context }: Pick<MailContext, 'mail' | 'context'>,
 ): Attachment {
-  const content = renderCalendar({ ...file, stamp: mail.createdAt, organizer: context.config.MAIL_FROM })
+  const content = renderClassCalendar({ ...file, stamp: mail.createdAt, organizer: context.config.MAIL_FROM })
   const contentType = `text/calendar; charset=utf-8; method=${file.method}`
   return { filename: 'robo-kids-class.ics', contentType, content: Buffer.from(content) }
 }

@@ -25,7 +25,12 @@ import {
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
 import { messageSentSchema } from '@robokids/contracts/contact'
-import { dashboardPastSchema, dashboardSchema, familySchema } from '@robokids/contracts/dashboard'
+import {
+  calendarAddressSchema,
+  dashboardPastSchema,
+  dashboardSchema,
+  familySchema,
+} from '@robokids/contracts/dashboard'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
 import { classLinkSchema } from '@robokids/contracts/meetings'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
@@ -96,6 +101,12 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: memberSeatSchema,
     answer: member.memberSeat,
     sample: { membershipId: uuid, status: 'seated', classDate: '2030-01-04', startTime: '16:00', waiverSignedAt: null },
+  },
+  {
+    file: 'calendar-address',
+    schema: calendarAddressSchema,
+    answer: home.calendarAddress,
+    sample: { url: 'https://school.example/calendar/secret.ics' },
   },
   {
     file: 'class-link',

@@ -228,6 +228,15 @@ declare module '*/Badge.module.css' {
   export default styles
 }
 
+declare module '*/CalendarPart.module.css' {
+  const styles: {
+    readonly address: string
+    readonly buttons: string
+    readonly note: string
+  }
+  export default styles
+}
+
 declare module '*/Children.module.css' {
   const styles: {
     readonly chip: string

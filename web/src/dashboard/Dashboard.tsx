@@ -17,6 +17,7 @@ import { Section } from '../ui/Section.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
 import { Announcements } from './Announcements.tsx'
+import { CalendarPart } from './CalendarPart.tsx'
 import { Children, isOf } from './Children.tsx'
 import { ClassCard } from './ClassCard.tsx'
 import { type Home, useDashboard } from './dashboard-query.ts'
@@ -209,6 +210,7 @@ function Known({ dashboard, asking, again }: KnownProps) {
             now={now}
             open={search.open === 'past'}
           />
+          <CalendarPart />
         </div>
       </div>
     </>

@@ -194,6 +194,8 @@ describe('POST /webhooks/stripe', () => {
       currency: 'usd',
       receiptNumber: payment?.receiptNumber,
       paidAt: payment?.paidAt,
+      unitAmount: 40_000,
+      paidSeats: 1,
     })
     expect(payment?.receiptNumber).toMatch(/^RK-\d{6}$/)
     expect(

@@ -32,7 +32,10 @@ export async function readFamilyClasses(userId: string, context: Context<Config>
   }
 }
 
-async function readMemberClasses(userId: string, context: Context<Config>): Promise<FamilyClasses['memberClasses']> {
+export async function readMemberClasses(
+  userId: string,
+  context: Context<Config>,
+): Promise<FamilyClasses['memberClasses']> {
   const { db } = context
   const addresses = db
     .select({ emailKey: accountChanges.emailKey })

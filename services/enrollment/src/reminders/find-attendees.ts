@@ -56,7 +56,7 @@ export async function findMembers(db: Database | Transaction, classSessionId: st
   const members = []
   for (const { seat, waiver } of rows) {
     const { email } = await ownershipOfSeat(db, seat)
-    const { attemptId, familyTimeZone } = seat
+    const { attemptId, familyTimeZone, createdAt } = seat
     const childNames = waiver?.member?.children.map(({ childName }) => childName) ?? []
     members.push({
       membershipId: attemptId,
@@ -65,6 +65,7 @@ export async function findMembers(db: Database | Transaction, classSessionId: st
       guardianName: waiver?.guardianName ?? '',
       childNames,
       isSigned: waiver !== null,
+      since: createdAt,
     })
   }
   return members

@@ -41,14 +41,17 @@ async function sendNext(tx: Transaction, { clock }: Context<Config>): Promise<bo
     .set({ handledAt: now })
     .where(and(eq(reminders.classSessionId, classSessionId), eq(reminders.number, number), eq(reminders.kind, kind)))
   const isExpired = Temporal.Instant.compare(reminder.expiresAt, now) <= 0
-  if (!isExpired) await publishReminder(tx, reminder)
+  if (!isExpired) await publishReminder(tx, reminder, reminder.dueAt)
   return true
 }
 
 async function publishReminder(
   tx: Transaction,
   { classSessionId, number, kind }: Pick<typeof reminders.$inferSelect, 'classSessionId' | 'number' | 'kind'>,
+  dueAt: Temporal.Instant,
 ): Promise<void> {
+  // A family that paid only after it was due has the confirmation, which says the same.
+  const isInTime = (since: Temporal.Instant | null) => since === null || Temporal.Instant.compare(since, dueAt) <= 0
   const [session] = await tx.select().from(classSessions).where(eq(classSessions.id, classSessionId)).for('share')
   const meetings = (await readMeetings(tx, [classSessionId])).get(classSessionId) ?? []
   const meeting = meetings.find((one) => one.number === number)
@@ -71,7 +74,7 @@ async function publishReminder(
     coachName,
   }
   const link = joinUrl === null ? null : { joinUrl, passcode }
-  const attendees = await findAttendees(tx, classSessionId)
+  const attendees = (await findAttendees(tx, classSessionId)).filter(({ row }) => isInTime(row.paidAt))
   const families = attendees.map(({ row, children }) => ({
     subject: row.id,
     data: {
@@ -86,7 +89,8 @@ async function publishReminder(
       link: row.status === 'waiver_signed' ? link : null,
     },
   }))
-  const members = (await findMembers(tx, classSessionId)).map(({ membershipId, ...member }) => ({
+  const seated = (await findMembers(tx, classSessionId)).filter(({ since }) => isInTime(since))
+  const members = seated.map(({ membershipId, since: _, ...member }) => ({
     subject: membershipId,
     data: {
       ...facts,
