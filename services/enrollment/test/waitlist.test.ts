@@ -237,7 +237,7 @@ describe('seats that become free', () => {
     await free(sold)
     expect(await state(session)).toMatchObject({ held: 0, setAside: 0 })
     expect(await fixture.seatsLeft(session)).toBe(1)
-    // Another family holds it, and the hold ends.
+    // Somebody else takes it and releases it.
     const buyer = await fixture.hold(session, { email: newEmail(), browserId: randomUUID() })
     await fixture.call('POST', `/registrations/${buyer.registrationId}/expire`, undefined, adminHeaders)
     expect(await state(session)).toMatchObject({ held: 0, setAside: 1 })

@@ -282,7 +282,8 @@ describe('a change that happens while the page is open', () => {
     await eventually(() => site.api.homeWatchers).toBe(1)
     const receipt = card(page, 'Ivo').getByRole('link', { name: 'RK-000012' })
     await receipt.focus()
-    const paid = { ...waiting, registrationId: held.registrationId, children: held.children }
+    const { cardId, registrationId, children } = held
+    const paid = { ...waiting, cardId, registrationId, children }
     site.api.changeHome('classes', classes(paid, ivo).classes)
     await card(page, 'Ivo and Noa').getByText('Waiver missing').waitFor()
     expect(await region(page, 'To do (1)').getByRole('link').allInnerTexts()).toHaveLength(1)
@@ -293,6 +294,25 @@ describe('a change that happens while the page is open', () => {
     await page.getByText('We cannot show your shop orders right now.').waitFor()
     await card(page, 'Ivo and Noa').waitFor()
     expect(site.api.callsOf('GET', /^\/api\/dashboard$/)).toHaveLength(1)
+  })
+
+  it('adds nothing above what the parent is about to press, until asked to', async () => {
+    const page = await openDashboard(sampleDashboard(classes(ivo)))
+    await eventually(() => site.api.homeWatchers).toBe(1)
+    await card(page, 'Ivo').getByRole('link', { name: 'RK-000012' }).focus()
+    site.api.changeHome('classes', classes(ivo, waiting).classes)
+    await page.getByText('2 updates').waitFor()
+    expect(await card(page, 'Noa').count()).toBe(0)
+    await page.getByRole('button', { name: 'Show' }).click()
+    await card(page, 'Noa').waitFor()
+    await region(page, 'To do (1)').waitFor()
+  })
+
+  it('is added at once while nothing is being read', async () => {
+    const page = await openDashboard(sampleDashboard(classes(ivo)))
+    await eventually(() => site.api.homeWatchers).toBe(1)
+    site.api.changeHome('classes', classes(ivo, waiting).classes)
+    await card(page, 'Noa').waitFor()
   })
 })
 
