@@ -37,7 +37,7 @@ function useReadAgain() {
 
 function Leave({ entryId }: Pick<WaitlistView, 'entryId'>) {
   const readAgain = useReadAgain()
-  return <LeaveButton entryId={entryId} onLeft={readAgain} />
+  return <LeaveButton entryId={entryId} variant="quiet" onLeft={readAgain} />
 }
 
 /** The page of the offer asks for the address. The price is asked for only where there is an offer. */
@@ -52,7 +52,7 @@ function Take({ entry }: { entry: WaitlistView }) {
       <ButtonLink to="/waitlist" search={{ offer: entryId }} variant="secondary">
         {`Take the ${children.length === 1 ? 'seat' : 'seats'}${price}`}
       </ButtonLink>
-      <DeclineButton entry={entry} onDeclined={readAgain} />
+      <DeclineButton entry={entry} variant="quiet" onDeclined={readAgain} />
     </>
   )
 }

@@ -9,12 +9,19 @@ import { waitlistView } from './answers.ts'
 
 interface DeclineButtonProps {
   entry: Pick<WaitlistView, 'entryId' | 'children'>
+  /** In the list of a home. */
+  variant?: 'secondary' | 'quiet'
   disabled?: boolean
   onDeclined: (entry: WaitlistView) => void
 }
 
 /** Gives offered seats to the next family, after one question. */
-export function DeclineButton({ entry: { entryId, children }, disabled = false, onDeclined }: DeclineButtonProps) {
+export function DeclineButton({
+  entry: { entryId, children },
+  variant = 'secondary',
+  disabled = false,
+  onDeclined,
+}: DeclineButtonProps) {
   const [asking, setAsking] = useState(false)
   const { pending, message, submit } = useSubmit('That did not work. Please try again.')
   const [seats, them] = children.length === 1 ? ['seat', 'it'] : ['seats', 'them']
@@ -27,7 +34,7 @@ export function DeclineButton({ entry: { entryId, children }, disabled = false, 
   return (
     <>
       <MessageLine message={message} />
-      <Button variant="secondary" onClick={() => setAsking(true)} disabled={disabled} pending={pending}>
+      <Button variant={variant} onClick={() => setAsking(true)} disabled={disabled} pending={pending}>
         No, thank you
       </Button>
       <Dialog open={asking} title={`Give the ${seats} to the next family?`} onClose={() => setAsking(false)}>

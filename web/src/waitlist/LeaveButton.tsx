@@ -7,11 +7,13 @@ import { waitlistView } from './answers.ts'
 
 interface LeaveButtonProps {
   entryId: string
+  /** In the list of a home. */
+  variant?: 'secondary' | 'quiet'
   onLeft: (entry: WaitlistView) => void
 }
 
 /** Leaves a line, by one click. */
-export function LeaveButton({ entryId, onLeft }: LeaveButtonProps) {
+export function LeaveButton({ entryId, variant = 'secondary', onLeft }: LeaveButtonProps) {
   const { pending, message, submit } = useSubmit('That did not work. Please try again.')
   const leave = () =>
     submit(async () => {
@@ -20,7 +22,7 @@ export function LeaveButton({ entryId, onLeft }: LeaveButtonProps) {
   return (
     <>
       <MessageLine message={message} />
-      <Button variant="secondary" onClick={leave} pending={pending}>
+      <Button variant={variant} onClick={leave} pending={pending}>
         Leave the line
       </Button>
     </>
