@@ -78,6 +78,9 @@ function family(differences: Partial<RegisterBody> = {}) {
 const resume = (registrationId: string, body: object = {}) =>
   system.post(`/api/registrations/${registrationId}/checkout`, body)
 
+const read = async (id: string): Promise<Registration> =>
+  registrationSchema.parse((await operate('enrollment', `/registrations/${id}`)).body)
+
 async function moneyOf(registrationId: string) {
   const { status, checkout } = await system.state(registrationId)
   const refunded = (checkout?.refunds ?? [])
@@ -237,9 +240,6 @@ describe('A price that changes while a page shows the old one', () => {
 })
 
 describe('A payment that is being refunded', () => {
-  const read = async (id: string): Promise<Registration> =>
-    registrationSchema.parse((await operate('enrollment', `/registrations/${id}`)).body)
-
   it('While a refund is pending, no kit ships and no waiver is signed', async () => {
     // A card whose refunds stay pending.
     const card = '4000000000007726'
@@ -332,8 +332,14 @@ describe('A parent’s home', () => {
       checkout: { status: 'paid', amount: 200_000 },
     })
     expect(card.meetings?.length).toBeGreaterThan(1)
+    // C004: weeks before the class, its link is nowhere.
+    const { classSessionId } = await read(registrationId)
+    const link = { joinUrl: 'https://meet.example.com/room-7?pw=1234' }
+    expect((await operate('enrollment', `/admin/class-sessions/${classSessionId}/link`, link)).status).toBe(200)
     const early = await owner.ask('GET', `/api/registrations/${registrationId}/link`)
     expect(refusal(early).slice(0, 2)).toEqual([409, 'class_link_not_open'])
+    for (const path of ['/api/dashboard', `/api/registrations/${registrationId}`, '/api/classes', '/api/family'])
+      expect(JSON.stringify((await owner.ask('GET', path)).body)).not.toContain('room-7')
     const file = `/api/dashboard/waivers/${card.waiver?.waiverId}.pdf`
     await eventually(async () => (await owner.ask('GET', file)).status === 200)
 

@@ -155,6 +155,7 @@ const pages: [string, string, string][] = [
   ['GET', '/api/registrations/:reference/calendar.ics', 'ENROLLMENT_URL'],
   ['GET', '/api/registrations/:reference/receipt.pdf', 'ENROLLMENT_URL'],
   ['GET', '/api/registrations/:reference/events', 'ENROLLMENT_URL'],
+  ['GET', '/api/registrations/:reference/link', 'ENROLLMENT_URL'],
   ['POST', '/api/registrations/:reference/checkout', 'ENROLLMENT_URL'],
   ['GET', '/api/member-seats/:reference', 'ENROLLMENT_URL'],
   ['GET', '/api/membership-checkouts/:reference', 'BILLING_URL'],
@@ -175,6 +176,9 @@ const bodies: Record<string, object> = {
 
 /** The routes that redirect to a payment page, or back to where one can be requested. */
 const paymentPages = ['/api/registrations/:reference/pay/:page', '/api/membership-checkouts/:reference/pay/:page']
+
+/** Reached with a session only. */
+const ownPages = ['/api/member-seats/:reference/link']
 
 describe('a reference', () => {
   /** Starts a BFF with services that have no records. */
@@ -216,7 +220,10 @@ describe('a reference', () => {
   })
 
   it('is part of exactly these routes', async () => {
-    const known = [...pages.map(([method, path]) => `${method} ${path}`), ...paymentPages.map((path) => `GET ${path}`)]
+    const known = [
+      ...pages.map(([method, path]) => `${method} ${path}`),
+      ...[...paymentPages, ...ownPages].map((path) => `GET ${path}`),
+    ]
     const found = (await routes()).flatMap(({ method, url }) =>
       [method]
         .flat()

@@ -68,11 +68,6 @@ export const waitlistEntrySchema = waitlistFactsSchema.extend({
 })
 export type WaitlistEntry = z.infer<typeof waitlistEntrySchema>
 
-/** `GET /waitlist?ownerId=`: an account's entries, the open ones and those that ended within the last 30 days, newest first. */
-export const waitlistQuerySchema = z.object({ ownerId: z.uuid() })
-export const waitlistEntriesSchema = z.object({ entries: z.array(waitlistEntrySchema) })
-export type WaitlistEntries = z.infer<typeof waitlistEntriesSchema>
-
 /**
  * `POST /waitlist/:id/accept`: turns the offered seats into the hold of a registration, which it returns as
  * `POST /registrations` does. A repetition returns the same registration. 409 `offer_ended` if there is no offer (any more),

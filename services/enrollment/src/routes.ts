@@ -39,13 +39,7 @@ import {
   setLinkSchema,
   skipMeetingSchema,
 } from '@robokids/contracts/meetings'
-import {
-  acceptOfferSchema,
-  joinWaitlistSchema,
-  waitlistEntriesSchema,
-  waitlistEntrySchema,
-  waitlistQuerySchema,
-} from '@robokids/contracts/waitlist'
+import { acceptOfferSchema, joinWaitlistSchema, waitlistEntrySchema } from '@robokids/contracts/waitlist'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
@@ -79,7 +73,7 @@ import { acceptOffer } from './waitlist/accept-offer.ts'
 import { declineOffer } from './waitlist/decline-offer.ts'
 import { joinWaitlist } from './waitlist/join-waitlist.ts'
 import { leaveWaitlist } from './waitlist/leave-waitlist.ts'
-import { listEntries, readEntry } from './waitlist/read-entries.ts'
+import { readEntry } from './waitlist/read-entries.ts'
 
 const byId = z.object({ id: uuid() })
 const byUser = z.object({ userId: uuid('This is not the id of an account.') })
@@ -160,12 +154,6 @@ export function routes(http: Http, context: Context<Config>): void {
 
   http.post('/waitlist', { schema: { body: joinWaitlistSchema, response: { 200: waitlistEntrySchema } } }, (request) =>
     joinWaitlist(request.body, context),
-  )
-
-  http.get(
-    '/waitlist',
-    { schema: { querystring: waitlistQuerySchema, response: { 200: waitlistEntriesSchema } } },
-    async (request) => ({ entries: await listEntries(request.query.ownerId, context) }),
   )
 
   http.get('/waitlist/:id', { schema: { params: byId, response: { 200: waitlistEntrySchema } } }, (request) =>

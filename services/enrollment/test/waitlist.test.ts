@@ -7,10 +7,10 @@ import {
   registrationSchema,
   type Registration,
 } from '@robokids/contracts/enrollment'
+import { familyClassesSchema } from '@robokids/contracts/dashboard'
 import { userConfirmed, userDeleted } from '@robokids/contracts/identity'
 import {
   waitlistEnded,
-  waitlistEntriesSchema,
   waitlistEntrySchema,
   waitlistJoined,
   waitlistOffered,
@@ -168,8 +168,8 @@ describe('joining the waitlist', () => {
     expect(stranger.entryId).not.toBe(own.entryId)
     const unknown = await fixture.call('GET', `/waitlist/${randomUUIDv7()}`)
     expect([unknown.status, codeOf(unknown)]).toEqual([404, 'waitlist_entry_not_found'])
-    const others = await fixture.call('GET', `/waitlist?ownerId=${randomUUIDv7()}`)
-    expect(others.body).toEqual({ entries: [] })
+    const others = await fixture.call('GET', `/accounts/${randomUUIDv7()}/classes`)
+    expect(others.body).toMatchObject({ waitlist: [] })
   })
 })
 
@@ -237,7 +237,7 @@ describe('seats that become free', () => {
     await free(sold)
     expect(await state(session)).toMatchObject({ held: 0, setAside: 0 })
     expect(await fixture.seatsLeft(session)).toBe(1)
-    // Another family holds it, and the hold ends.
+    // Somebody else takes it and releases it.
     const buyer = await fixture.hold(session, { email: newEmail(), browserId: randomUUID() })
     await fixture.call('POST', `/registrations/${buyer.registrationId}/expire`, undefined, adminHeaders)
     expect(await state(session)).toMatchObject({ held: 0, setAside: 1 })
@@ -437,7 +437,7 @@ describe('the owner of a place in line', () => {
     await fixture.redeliver(newEvent(userConfirmed, userId, account(userId, email)))
     await fixture.redeliver(newEvent(userConfirmed, otherId, account(otherId, newEmail())))
     const list = async (id: string) =>
-      waitlistEntriesSchema.parse((await fixture.call('GET', `/waitlist?ownerId=${id}`)).body).entries
+      familyClassesSchema.parse((await fixture.call('GET', `/accounts/${id}/classes`)).body).waitlist
     expect(await list(userId)).toMatchObject([{ entryId: own.entryId, status: 'waiting', ownerId: userId }])
     expect(await list(otherId)).toEqual([])
     await free(sold)

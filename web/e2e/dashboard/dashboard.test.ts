@@ -10,6 +10,7 @@ import { logIn } from '../accounts.ts'
 import { findings } from '../axe.ts'
 import { eventually, useSite } from '../fixture.ts'
 import { layoutShift, watchLayoutShift } from '../pages.ts'
+import { draw } from '../screenshots.ts'
 import { maren } from '../stub-accounts.ts'
 import { refusal } from '../stub-api.ts'
 
@@ -281,7 +282,8 @@ describe('a change that happens while the page is open', () => {
     await eventually(() => site.api.homeWatchers).toBe(1)
     const receipt = card(page, 'Ivo').getByRole('link', { name: 'RK-000012' })
     await receipt.focus()
-    const paid = { ...waiting, registrationId: held.registrationId, children: held.children }
+    const { cardId, registrationId, children } = held
+    const paid = { ...waiting, cardId, registrationId, children }
     site.api.changeHome('classes', classes(paid, ivo).classes)
     await card(page, 'Ivo and Noa').getByText('Waiver missing').waitFor()
     expect(await region(page, 'To do (1)').getByRole('link').allInnerTexts()).toHaveLength(1)
@@ -292,6 +294,25 @@ describe('a change that happens while the page is open', () => {
     await page.getByText('We cannot show your shop orders right now.').waitFor()
     await card(page, 'Ivo and Noa').waitFor()
     expect(site.api.callsOf('GET', /^\/api\/dashboard$/)).toHaveLength(1)
+  })
+
+  it('adds nothing above what the parent is about to press, until asked to', async () => {
+    const page = await openDashboard(sampleDashboard(classes(ivo)))
+    await eventually(() => site.api.homeWatchers).toBe(1)
+    await card(page, 'Ivo').getByRole('link', { name: 'RK-000012' }).focus()
+    site.api.changeHome('classes', classes(ivo, waiting).classes)
+    await page.getByText('2 updates').waitFor()
+    expect(await card(page, 'Noa').count()).toBe(0)
+    await page.getByRole('button', { name: 'Show' }).click()
+    await card(page, 'Noa').waitFor()
+    await region(page, 'To do (1)').waitFor()
+  })
+
+  it('is added at once while nothing is being read', async () => {
+    const page = await openDashboard(sampleDashboard(classes(ivo)))
+    await eventually(() => site.api.homeWatchers).toBe(1)
+    site.api.changeHome('classes', classes(ivo, waiting).classes)
+    await card(page, 'Noa').waitFor()
   })
 })
 
@@ -335,6 +356,21 @@ describe('the waitlist', () => {
     await page.getByText('3rd of 7 families').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Take the seats' }).click()
     await page.waitForURL(`**/waitlist?offer=${offered.entryId}`)
+  })
+
+  it('gives offered seats to the next family after one question', async () => {
+    const offered = { ...entry, status: 'offered', place: null, offerEndsAt: '2027-01-20T19:00:00.000Z' } as const
+    const page = await openDashboard(sampleDashboard({ ...classes(), waitlist: [offered] }))
+    await page.getByRole('link', { name: 'Take the seats, $500.00' }).waitFor()
+    await draw(page, 'dashboard with an offer')
+    site.api.on('POST /api/waitlist/:reference/decline', () => {
+      site.api.accounts.dashboard = sampleDashboard({ ...classes(), waitlist: [] })
+      return { json: { ...offered, status: 'declined' } }
+    })
+    await page.getByRole('button', { name: 'No, thank you' }).click()
+    await page.getByRole('button', { name: 'Give them to the next family' }).click()
+    await region(page, 'Waitlist').waitFor({ state: 'detached' })
+    expect(await region(page, /^To do/).count()).toBe(0)
   })
 
   it('says that an offer has ended, and leads back into the line', async () => {

@@ -282,6 +282,7 @@ declare module '*/Dashboard.module.css' {
     readonly narrow: string
     readonly page: string
     readonly quiet: string
+    readonly updates: string
     readonly waiting: string
   }
   export default styles

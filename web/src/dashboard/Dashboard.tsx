@@ -29,6 +29,7 @@ import { Orders } from './Orders.tsx'
 import { PastClasses } from './PastClasses.tsx'
 import { tasksOf, ToDo } from './ToDo.tsx'
 import { deadlinesOf, isLinkOpen, nextOf, statedCards, statedSeats } from './upcoming.ts'
+import { useHeldBack } from './use-held-back.ts'
 import { useServerNow } from './use-server-now.ts'
 import { WaitlistPart } from './WaitlistPart.tsx'
 
@@ -141,16 +142,20 @@ function Known({ dashboard, asking, again }: KnownProps) {
   )
   const search = useSearch({ from: '/dashboard' })
   useGoTo(search.card)
-  if (unavailable.includes('classes') && unavailable.includes('money'))
-    return <Unreachable retry={again} pending={asking} />
   const cards = statedCards(dashboard, now)
   const seats = statedSeats(dashboard, now)
   const tasks = tasksOf(dashboard, cards, seats, now)
+  const { held, isShown, show } = useHeldBack([
+    ...cards.map(({ card }) => card.cardId),
+    ...tasks.map(({ key }) => `task ${key}`),
+  ])
+  if (unavailable.includes('classes') && unavailable.includes('money'))
+    return <Unreachable retry={again} pending={asking} />
   const incomplete = unavailable.includes('classes')
   const down = (part: DashboardPart) =>
     unavailable.includes(part) && <Down key={part} part={part} asking={asking} again={again} />
   const next = nextOf(cards, seats)
-  const shown = cards.filter(({ card }) => isOf(card, search.child))
+  const shown = cards.filter(({ card }) => isOf(card, search.child) && isShown(card.cardId))
   return (
     <>
       <header className={styles.head}>
@@ -159,11 +164,29 @@ function Known({ dashboard, asking, again }: KnownProps) {
           <AsWritten>{account.email}</AsWritten>
         </p>
       </header>
+      {held > 0 && (
+        <p className={styles.updates}>
+          <span>{held === 1 ? '1 update' : `${held} updates`}</span>
+          <Button
+            variant="secondary"
+            onClick={() => {
+              show()
+              focusHeading()
+            }}
+          >
+            Show
+          </Button>
+        </p>
+      )}
       {next && <Next key={next.meeting.startsAt} next={next} now={now} incomplete={incomplete} />}
       <Announcements cards={cards} seats={seats} now={now} />
       <div className={styles.columns}>
         <div className={styles.column}>
-          <ToDo tasks={tasks} incomplete={incomplete} pressing={!next || !isLinkOpen(next.state)} />
+          <ToDo
+            tasks={tasks.filter(({ key }) => isShown(`task ${key}`))}
+            incomplete={incomplete}
+            pressing={!next || !isLinkOpen(next.state)}
+          />
           {down('classes')}
           {down('money')}
           {classes && cards.length === 0 && next === undefined && (
@@ -184,7 +207,7 @@ function Known({ dashboard, asking, again }: KnownProps) {
                   open={search.open === 'dates' && search.card === card.cardId}
                 />
               ))}
-              {shown.length === 0 && (
+              {search.child !== undefined && shown.length === 0 && (
                 <Section title={`Nothing for ${search.child ?? ''} right now.`}>
                   <div>
                     <ButtonLink to="/dashboard" search={{}} variant="secondary">

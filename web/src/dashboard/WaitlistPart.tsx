@@ -1,12 +1,14 @@
+import { formatMoney } from '@robokids/contracts/pricing'
 import type { WaitlistView } from '@robokids/contracts/waitlist'
 import { placeInLine, seatCount } from '@robokids/contracts/waitlist-texts'
-import { useQueryClient } from '@tanstack/react-query'
-import { done } from '../api/answer.ts'
-import { api } from '../api/api.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { offerOf, totalOf } from '../classes/class-offer.ts'
+import { classesQuery } from '../classes/classes-query.ts'
 import { isLevel } from '../classes/level-looks.ts'
-import { useSubmit } from '../forms/use-submit.ts'
-import { Button, ButtonLink } from '../ui/Button.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
 import { Item, Items, Section } from '../ui/Section.tsx'
+import { DeclineButton } from '../waitlist/DeclineButton.tsx'
+import { LeaveButton } from '../waitlist/LeaveButton.tsx'
 import { schoolMoment, schoolWeekday, timeLeft } from '../waitlist/offer-time.ts'
 import { shortDayOf } from './moments.ts'
 
@@ -27,34 +29,38 @@ function sentenceOf(entry: WaitlistView, now: number): string {
   return `The offer ended${when}. ${children.length === 1 ? 'The seat' : 'The seats'} went to the next family.`
 }
 
-function Leave({ entryId }: Pick<WaitlistView, 'entryId'>) {
+/** Reads the home again, since a change of a line moves others in it. */
+function useReadAgain() {
   const queryClient = useQueryClient()
-  const state = useSubmit('That did not work. Please try again.')
-  const leave = () =>
-    state.submit(async () => {
-      await api(`/api/waitlist/${entryId}/leave`, { method: 'POST', body: {}, answer: done })
-      await queryClient.invalidateQueries({ queryKey: ['dashboard'] })
-    })
+  return () => void queryClient.invalidateQueries({ queryKey: ['dashboard'] })
+}
+
+function Leave({ entryId }: Pick<WaitlistView, 'entryId'>) {
+  const readAgain = useReadAgain()
+  return <LeaveButton entryId={entryId} onLeft={readAgain} />
+}
+
+/** The page of the offer asks for the address. The price is asked for only where there is an offer. */
+function Take({ entry }: { entry: WaitlistView }) {
+  const { entryId, classType, children } = entry
+  const classes = useQuery(classesQuery)
+  const readAgain = useReadAgain()
+  const level = classes.data && isLevel(classType) ? offerOf(classes.data, classType) : undefined
+  const price = level ? `, ${formatMoney(totalOf(level, children.length).total)}` : ''
   return (
     <>
-      <Button variant="quiet" pending={state.pending} onClick={leave}>
-        Leave the line
-      </Button>
-      {state.message && <p role="alert">{state.message.text}</p>}
+      <ButtonLink to="/waitlist" search={{ offer: entryId }} variant="secondary">
+        {`Take the ${children.length === 1 ? 'seat' : 'seats'}${price}`}
+      </ButtonLink>
+      <DeclineButton entry={entry} onDeclined={readAgain} />
     </>
   )
 }
 
 function actionOf(entry: WaitlistView, now: number) {
-  const { entryId, status, closedReason, classType, startDate, children } = entry
+  const { entryId, status, closedReason, classType, startDate } = entry
   if (status === 'waiting') return <Leave entryId={entryId} />
-  if (isOffered(entry, now)) {
-    return (
-      <ButtonLink to="/waitlist" search={{ offer: entryId }} variant="secondary">
-        {children.length === 1 ? 'Take the seat' : 'Take the seats'}
-      </ButtonLink>
-    )
-  }
+  if (isOffered(entry, now)) return <Take entry={entry} />
   if (closedReason === 'class_cancelled' || !isLevel(classType)) {
     return (
       <ButtonLink to="/levels" variant="secondary">

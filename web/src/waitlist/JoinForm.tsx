@@ -45,7 +45,7 @@ const loadChecks = () => import('./read-waiting.ts')
  * keeps what is typed here for it.
  */
 export function JoinForm({ classType, startDate }: { classType: LevelClassType; startDate: string }) {
-  const { values, keep } = useSignUpValues(startDate)
+  const { values, keep, family } = useSignUpValues(startDate)
   const { pending, message, errors, showError, clearError, submit } = useSubmit('Something went wrong.')
   const [refusals, setRefusals] = useState(0)
   const [hasSeats, setHasSeats] = useState(false)
@@ -187,6 +187,7 @@ export function JoinForm({ classType, startDate }: { classType: LevelClassType; 
           <ChildrenFields
             offer={offer}
             values={values.children}
+            family={family}
             errors={errors}
             idOf={idOf}
             onChange={(children, ...fields) => change({ children }, ...fields)}

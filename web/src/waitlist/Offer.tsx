@@ -8,7 +8,6 @@ import { seatCount } from '@robokids/contracts/waitlist-texts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { api } from '../api/api.ts'
 import { PayBar } from '../checkout/PayBar.tsx'
 import { Actions, StatusPage } from '../checkout/StatusPage.tsx'
 import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
@@ -17,7 +16,7 @@ import { WayOn } from '../checkout/WayOn.tsx'
 import { offerOf, totalOf } from '../classes/class-offer.ts'
 import { classesQuery } from '../classes/classes-query.ts'
 import { isLevel } from '../classes/level-looks.ts'
-import { MessageLine, Row } from '../forms/Form.tsx'
+import { MessageLine } from '../forms/Form.tsx'
 import { importOrReload } from '../forms/import-or-reload.ts'
 import { useSubmit } from '../forms/use-submit.ts'
 import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
@@ -27,10 +26,9 @@ import type { SignUpValues } from '../registration/sign-up-values.ts'
 import { useSignUpValues } from '../registration/use-sign-up-values.ts'
 import { Button } from '../ui/Button.tsx'
 import { CheckFields } from '../ui/CheckFields.tsx'
-import { Dialog } from '../ui/Dialog.tsx'
 import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
 import { Field } from '../ui/Field.tsx'
-import { waitlistView } from './answers.ts'
+import { DeclineButton } from './DeclineButton.tsx'
 import { readersMoment, schoolMoment, timeLeft } from './offer-time.ts'
 import { waitlistQuery } from './waitlist-query.ts'
 import styles from './Waitlist.module.css'
@@ -66,7 +64,6 @@ export function Offer({ entry, children, ended }: OfferProps) {
   const { values, keep } = useSignUpValues(undefined)
   const { pending, message, errors, showError, clearError, submit } = useSubmit('Something went wrong.')
   const [refusals, setRefusals] = useState(0)
-  const [declining, setDeclining] = useState(false)
   const [refused, setRefused] = useState<{ way: Way; agreed: AgreementTerms | undefined; address: Address } | null>(
     null,
   )
@@ -131,11 +128,7 @@ export function Offer({ entry, children, ended }: OfferProps) {
     if (first) document.getElementById(idOf(first))?.focus()
   }
 
-  const decline = () =>
-    submit(async () => {
-      const declined = await api(`/api/waitlist/${entryId}/decline`, { method: 'POST', body: {}, answer: waitlistView })
-      queryClient.setQueryData(waitlistQuery(entryId).queryKey, declined)
-    })
+  const keepAnswer = (now: WaitlistView) => queryClient.setQueryData(waitlistQuery(entryId).queryKey, now)
 
   if (offerEndsAt === null || (left === null && !pending && !leaving)) return ended
   const text = (name: (typeof addressFields)[number]) => ({
@@ -202,26 +195,8 @@ export function Offer({ entry, children, ended }: OfferProps) {
         <CheckFields refused={refusals} />
       </form>
       <Actions>
-        <Button variant="secondary" onClick={() => setDeclining(true)} disabled={pending || leaving}>
-          No, thank you
-        </Button>
+        <DeclineButton entry={entry} disabled={pending || leaving} onDeclined={keepAnswer} />
       </Actions>
-      <Dialog open={declining} title={`Give the ${seats} to the next family?`} onClose={() => setDeclining(false)}>
-        <Row>
-          <Button
-            variant="danger"
-            onClick={() => {
-              setDeclining(false)
-              decline()
-            }}
-          >
-            {`Give ${them} to the next family`}
-          </Button>
-          <Button variant="secondary" onClick={() => setDeclining(false)}>
-            {`Keep the ${seats}`}
-          </Button>
-        </Row>
-      </Dialog>
       <WayOn
         from="form"
         wayOn={refused?.way ?? null}

@@ -4,12 +4,9 @@ import { placeInLine, seatCount, waitingTerms } from '@robokids/contracts/waitli
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api } from '../api/api.ts'
 import { Actions, StatusPage } from '../checkout/StatusPage.tsx'
 import { ClassMoment } from '../classes/ClassMoment.tsx'
 import { isLevel, levels } from '../classes/level-looks.ts'
-import { MessageLine } from '../forms/Form.tsx'
-import { useSubmit } from '../forms/use-submit.ts'
 import { childRow } from '../registration/registration-rows.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -17,8 +14,8 @@ import { Details } from '../ui/Details.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
-import { waitlistView } from './answers.ts'
 import { JoinForm } from './JoinForm.tsx'
+import { LeaveButton } from './LeaveButton.tsx'
 import { schoolWeekday } from './offer-time.ts'
 import { Offer } from './Offer.tsx'
 import { isUnknownPlace, waitlistQuery } from './waitlist-query.ts'
@@ -98,22 +95,14 @@ function Place({ entry }: { entry: WaitlistView }) {
 
 function Waiting({ entry }: { entry: WaitlistView }) {
   const queryClient = useQueryClient()
-  const { pending, message, submit } = useSubmit('That did not work. Please try again.')
   const { entryId, place, familiesWaiting, children } = entry
-  const leave = () =>
-    submit(async () => {
-      const left = await api(`/api/waitlist/${entryId}/leave`, { method: 'POST', body: {}, answer: waitlistView })
-      queryClient.setQueryData(waitlistQuery(entryId).queryKey, left)
-    })
+  const keepAnswer = (now: WaitlistView) => queryClient.setQueryData(waitlistQuery(entryId).queryKey, now)
   return (
     <StatusPage title={`You are ${placeInLine(place ?? 1, familiesWaiting)}.`}>
       <p>{waitingTerms(children.length)}</p>
       <Summary entry={entry} />
-      <MessageLine message={message} />
       <Actions>
-        <Button variant="secondary" onClick={leave} pending={pending}>
-          Leave the line
-        </Button>
+        <LeaveButton entryId={entryId} onLeft={keepAnswer} />
         <ButtonLink to="/levels" variant="quiet">
           See other dates
         </ButtonLink>

@@ -115,7 +115,13 @@ function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates): Re
     : null
 }
 
-async function select(db: Database | Transaction, where: SQL | undefined, limit: number): Promise<Registration[]> {
+/** @param isBrief leaves out the schedules, which are the same for all registrations of a class. */
+async function select(
+  db: Database | Transaction,
+  where: SQL | undefined,
+  limit: number,
+  { isBrief = false } = {},
+): Promise<Registration[]> {
   const rows = await db
     .select({
       row: registrations,
@@ -137,7 +143,9 @@ async function select(db: Database | Transaction, where: SQL | undefined, limit:
     rows.map(({ row }) => row),
   )
   const sessionIds = [...rows.map(({ row }) => row), ...[...places.values()].flat()].map((one) => one.classSessionId)
-  const classes = await readSchedules(db, [...new Set(sessionIds)])
+  const classes: Awaited<ReturnType<typeof readSchedules>> = isBrief
+    ? new Map()
+    : await readSchedules(db, [...new Set(sessionIds)])
   return rows.map(({ row, waiver, kit }) => ({
     ...factsOf(row),
     places: (places.get(row.id) ?? []).map((place) => ({ ...place, ...classes.get(place.classSessionId) })),
@@ -213,7 +221,7 @@ export async function listRegistrations(
     query.status && eq(registrations.status, query.status),
     query.cursor === undefined ? undefined : isAfterCursor(query.cursor),
   )
-  const found = await select(db, where, query.limit + 1)
+  const found = await select(db, where, query.limit + 1, { isBrief: true })
   const page = found.slice(0, query.limit)
   const last = page.at(-1)
   return { registrations: page, nextCursor: last && found.length > page.length ? cursorOf(last) : null }

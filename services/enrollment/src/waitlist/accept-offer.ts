@@ -74,7 +74,7 @@ export async function acceptOffer(
       startDate,
       classType,
     }
-    // The account that waited owns what comes of it, also if somebody else has the link.
+    // The family that waited owns the registration, also if somebody else has the link.
     const askedOwnerId = entry.ownerId ?? ownerId
     const heldUntil = now.add({ minutes: context.config.UNOPENED_HOLD_MINUTES })
     const askedAt = Temporal.Now.instant()

@@ -143,7 +143,7 @@ export function openEntriesOf(tx: Transaction, classSessionId: string): Promise<
 
 /**
  * Closes the line of a locked class session that was cancelled or has begun: nobody waits any more, no offer is open, and
- * nothing is set aside. A use case that cancels a class calls it in the same transaction.
+ * nothing is set aside. The use case that cancels a class calls it in the same transaction.
  */
 export async function closeLine(
   tx: Transaction,
