@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { RegisterBody } from '@robokids/contracts/bff'
 import { pricesSchema } from '@robokids/contracts/billing'
+import { changeQuoteSchema, changesSchema, moveOptionsSchema, moveResponseSchema } from '@robokids/contracts/changes'
 import { dashboardSchema } from '@robokids/contracts/dashboard'
 import { registrationPageSchema, registrationSchema, type Registration } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
@@ -368,5 +369,77 @@ describe('A registration of a signed-in user', () => {
     const deleted = await browser.ask('DELETE', '/api/profile', { password: sampleMember(email).password })
     expect(deleted.status).toBe(200)
     await system.reaches(body.id, 'expired')
+  })
+
+  it('Its owner moves one child by paying the difference and cancels the other, each told once, and nobody else can', async () => {
+    const email = `${randomUUIDv7()}@example.com`
+    const browser = await signedUp(email)
+    const [level1] = await system.openDates('basic')
+    const [level2] = await system.openDates('intermediate')
+    const { body } = family({ startDate: level1?.date ?? '', classType: 'basic', email })
+    const siblings = [{ childName: 'Noa', childAge: 8 }]
+    const made = await browser.ask('POST', '/api/registrations', { ...body, siblings })
+    await system.pay(String(made.body['checkoutUrl']))
+    await system.reaches(body.id, 'confirmed')
+    const read = async () => registrationSchema.parse((await operate('enrollment', `/registrations/${body.id}`)).body)
+    const before = await read()
+    const [ivo, noa] = before.places ?? []
+    if (!ivo || !noa || !level2) throw new Error('there are no places')
+    const old = ivo.classSessionId
+    const path = `/api/registrations/${body.id}`
+
+    const placeIds = [noa.placeId]
+    const { options } = moveOptionsSchema.parse((await browser.ask('POST', `${path}/move/options`, { placeIds })).body)
+    const option = options.find(({ classType, startDate }) => classType === 'intermediate' && startDate === level2.date)
+    const { classSessionId: to, due = 0 } = option ?? {}
+    expect(due).toBeGreaterThan(0)
+    const quote = changeQuoteSchema.parse((await browser.ask('POST', `${path}/move/quote`, { placeIds, to })).body)
+    const asked = { id: randomUUIDv7(), placeIds, to, quoteId: quote.quoteId }
+
+    const stranger = await signedUp(`${randomUUIDv7()}@example.com`)
+    for (const [end, sent] of [
+      ['move/options', { placeIds }],
+      ['move/quote', { placeIds, to }],
+      ['move', asked],
+      ['cancellation/quote', { placeIds }],
+      ['cancellation', asked],
+    ] as const) {
+      expect(refusal(await stranger.ask('POST', `${path}/${end}`, sent)).slice(0, 2)).toEqual([
+        404,
+        'registration_not_found',
+      ])
+      expect((await system.post(`${path}/${end}`, sent)).status).toBe(401)
+    }
+
+    const paying = moveResponseSchema.parse((await browser.ask('POST', `${path}/move`, asked)).body)
+    expect(paying.change.status).toBe('held')
+    expect((await read()).places?.map(({ classSessionId }) => classSessionId)).toEqual([old, old])
+    await system.pay(paying.checkoutUrl ?? '')
+    await eventually(async () => {
+      const { changes } = changesSchema.parse((await browser.ask('GET', `${path}/changes?returned=true`)).body)
+      return changes[0]?.status === 'done'
+    })
+    const cancelQuote = await browser.ask('POST', `${path}/cancellation/quote`, { placeIds: [ivo.placeId] })
+    const { quoteId, terms } = changeQuoteSchema.parse(cancelQuote.body)
+    expect(terms.back).toBe(0)
+    const cancel = { id: randomUUIDv7(), placeIds: [ivo.placeId], quoteId }
+    for (let time = 0; time < 2; time++)
+      expect((await browser.ask('POST', `${path}/cancellation`, cancel)).status).toBe(200)
+
+    const after = await read()
+    expect(after).toMatchObject({ status: 'confirmed', startDate: level2.date, children: [{ childName: 'Noa' }] })
+    expect(after.places?.map(({ status, classType, paidAmount }) => [status, classType, paidAmount])).toEqual([
+      ['cancelled', 'basic', before.places?.[0]?.paidAmount],
+      ['seated', 'intermediate', (before.places?.[1]?.paidAmount ?? 0) + due],
+    ])
+    const subjects = await eventually(async () => {
+      const mails = (await system.mailsTo(email)).map(({ subject }) => subject)
+      return mails.some((subject) => subject?.startsWith('Canceled:')) && mails
+    })
+    expect(subjects.filter((subject) => subject?.startsWith('Moved:'))).toEqual([`Moved: Noa, ${after.levelTitle}`])
+    expect(subjects.filter((subject) => subject?.startsWith('Canceled:'))).toHaveLength(1)
+    const [money] = await system.sql('billing')`
+      select count(*)::int as payments, sum(amount)::int as paid from payments where registration_id in (${body.id}, ${asked.id})`
+    expect(money).toEqual({ payments: 2, paid: (before.payment?.amount ?? 0) + due })
   })
 })

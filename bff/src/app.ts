@@ -4,6 +4,7 @@ import { startAccessTokens } from './access-tokens.ts'
 import { checkAccounts } from './account-check.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { authRoutes } from './auth-routes.ts'
+import { changeRoutes } from './change-routes.ts'
 import { configSchema, type Config } from './config.ts'
 import { contactRoutes } from './contact-routes.ts'
 import { registerCookies } from './cookies.ts'
@@ -59,6 +60,7 @@ export const bff: Service<Config> = {
     securityText(http, context)
     await http.register(async (scope) => offerRoutes(scope, offers))
     await http.register(async (scope) => proofRoutes(scope, proofs))
+    await http.register(async (scope) => changeRoutes(scope, services, provenAccounts, references))
     await http.register(async (scope) =>
       registrationRoutes(scope, context, services, provenAccounts, references, streamCounts),
     )

@@ -1,4 +1,5 @@
 import { membershipPlansSchema, type MembershipPlans, pricesChanged } from '@robokids/contracts/billing'
+import { placesCancelled, placesMoved } from '@robokids/contracts/changes'
 import type { ClassesView } from '@robokids/contracts/bff'
 import {
   availableSlotsSchema,
@@ -36,6 +37,8 @@ export interface Offers {
 }
 
 const seatEvents = [
+  placesCancelled,
+  placesMoved,
   registrationHeld,
   registrationConfirmed,
   registrationRejected,

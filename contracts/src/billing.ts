@@ -447,8 +447,13 @@ export const paymentRefunded = defineEvent(
     paidAmount: z.int(),
     /** It replaces a refund that was announced and then failed at the bank. */
     again: z.boolean().optional(),
-    /** With this refund the payment is refunded in full, so the purchase is over. Absent from older events. */
+    /**
+     * With this refund the payment is refunded in full, so the purchase is over. Absent from older events; false if all of it went
+     * back by changes, which leave the places of the other children.
+     */
     whole: z.boolean().optional(),
+    /** The family's cancellation or move for which it is made, which has told it to the family. */
+    changeId: z.uuid().optional(),
     purchase: registrationFactsSchema,
   }),
 )
@@ -471,6 +476,8 @@ const refundData = z.object({
   /** Cents of the payment that are refunded or pending, including this refund unless it was declined. */
   underWayTotal: z.int(),
   paidAmount: z.int(),
+  /** The family's cancellation or move for which it is made. */
+  changeId: z.uuid().optional(),
 })
 /** A refund was requested. Published before the provider is called, so that nothing it paid for is shipped or signed meanwhile. */
 export const refundRequested = defineEvent('billing', 'refund.requested', refundData)
@@ -509,6 +516,7 @@ export const refundFailed = defineEvent(
     /** Cents of the payment that are still refunded or pending, and the amount paid. Absent from older events. */
     underWayTotal: z.int().optional(),
     paidAmount: z.int().optional(),
+    changeId: z.uuid().optional(),
     ...refundFailureSchema.shape,
     purchase: registrationFactsSchema,
   }),

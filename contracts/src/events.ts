@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import * as billing from './billing.ts'
+import * as changes from './changes.ts'
 import * as enrollment from './enrollment.ts'
 import type { EventDefinition, Producer } from './event.ts'
 import * as identity from './identity.ts'
@@ -30,6 +31,8 @@ export const allEvents: readonly EventDefinition[] = [
   billing.refundFailed,
   billing.refundRequested,
   billing.refundDeclined,
+  changes.movePaid,
+  changes.moveCheckoutEnded,
   billing.pricesChanged,
   billing.membershipCheckoutExpired,
   billing.subscriptionActivated,
@@ -57,6 +60,10 @@ export const allEvents: readonly EventDefinition[] = [
   enrollment.registrationCancelled,
   enrollment.waiverSigned,
   enrollment.registrationAskedAgain,
+  changes.placesCancelled,
+  changes.placesMoved,
+  changes.moveEnded,
+  changes.moveRefused,
   enrollment.kitReady,
   enrollment.kitShipped,
   reminders.registrationRescheduled,

@@ -33,6 +33,8 @@ export const pagePaths = [
   '/success',
   '/oauth-redirect',
   '/dashboard',
+  '/dashboard/move',
+  '/dashboard/cancel',
   '/profile',
   '/about',
   '/about/founder-robo-kids-learning',

@@ -51,8 +51,12 @@ const keptTexts = ['My membership renews by itself.']
 
 const comment = /\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm
 
-/** The waiver's words are those of the specification, and what a class says of itself on a parent's home is given. */
-const specifiedTexts = new Set(['services/enrollment/src/waivers/waiver-words.ts', 'web/src/dashboard/card-state.ts'])
+/** The waiver's words are those of the specification; what a class says of itself on a parent's home, and of its cancellation, is given. */
+const specifiedTexts = new Set([
+  'services/enrollment/src/waivers/waiver-words.ts',
+  'web/src/dashboard/card-state.ts',
+  'web/src/dashboard/CancelPage.tsx',
+])
 
 /** What is written so by now. A folder that is brought up to it joins the list; none leaves it. */
 const folders = [

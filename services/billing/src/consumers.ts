@@ -1,3 +1,4 @@
+import { moveEnded, moveRefused, placesCancelled, placesMoved } from '@robokids/contracts/changes'
 import {
   memberRejected,
   memberSeated,
@@ -12,6 +13,7 @@ import { requestClose } from './checkout/close-checkouts.ts'
 import type { BillingConfig } from './config.ts'
 import { applyAccountEvent } from './ownership/owners.ts'
 import { promoteSeason } from './prices/promote-season.ts'
+import { refundChange, refundMove } from './refunds/refund-change.ts'
 import { refundRejected } from './refunds/request-refund.ts'
 import { recordSeat, handleSeatRejected } from './membership/settle-seat.ts'
 
@@ -24,6 +26,12 @@ export const consumers: Consumer<BillingConfig>[] = [
     if (event.data.reason === 'refunded') return
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),
+  consume(placesCancelled, { from: 'beginning' }, refundChange),
+  consume(placesMoved, { from: 'beginning' }, refundChange),
+  consume(moveEnded, { from: 'beginning' }, async (tx, event, context) => {
+    await requestClose(tx, context, event.data.changeId, Temporal.Instant.from(event.time))
+  }),
+  consume(moveRefused, { from: 'beginning' }, refundMove),
   consume(seasonOpened, { from: 'beginning' }, promoteSeason),
   consume(memberSeated, { from: 'beginning' }, recordSeat),
   consume(memberRejected, { from: 'beginning' }, handleSeatRejected),

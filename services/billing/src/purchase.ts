@@ -7,6 +7,21 @@ export interface OrderFacts {
   lines: OrderLine[]
 }
 
-export function isOrder(purchase: RegistrationFacts | OrderFacts): purchase is OrderFacts {
+/** A registration some of whose children move: the attempt pays the difference. */
+export interface MoveFacts extends RegistrationFacts {
+  move: { changeId: string }
+}
+
+type AnyPurchase = RegistrationFacts | MoveFacts | OrderFacts
+
+export function isOrder(purchase: AnyPurchase): purchase is OrderFacts {
   return 'orderId' in purchase
+}
+
+export function isMove(purchase: AnyPurchase): purchase is MoveFacts {
+  return 'move' in purchase
+}
+
+export function kindOf(purchase: AnyPurchase): 'registration' | 'move' | 'order' {
+  return isOrder(purchase) ? 'order' : isMove(purchase) ? 'move' : 'registration'
 }

@@ -16,6 +16,7 @@ import {
   refundsSchema,
   setPriceSchema,
 } from '@robokids/contracts/billing'
+import { createMoveCheckoutSchema } from '@robokids/contracts/changes'
 import { familyPurchasesSchema, findPurchasesSchema } from '@robokids/contracts/dashboard'
 import { uuid } from '@robokids/contracts/fields'
 import {
@@ -32,6 +33,7 @@ import type { Http } from '@robokids/runtime/http'
 import { z } from 'zod'
 import { closeForReplacement } from './checkout/close-for-replacement.ts'
 import type { BillingContext } from './config.ts'
+import { createMoveCheckout } from './checkout/create-move-checkout.ts'
 import { createCheckout } from './checkout/create-checkout.ts'
 import { findPurchases } from './families/find-purchases.ts'
 import { registerMetrics } from './metrics.ts'
@@ -65,6 +67,12 @@ export async function routes(http: Http, context: BillingContext): Promise<void>
 
   http.post('/checkouts', { schema: { body: createCheckoutSchema, response: { 200: checkoutSchema } } }, (request) =>
     createCheckout(context, request.body),
+  )
+
+  http.post(
+    '/move-checkouts',
+    { schema: { body: createMoveCheckoutSchema, response: { 200: checkoutSchema } } },
+    (request) => createMoveCheckout(context, request.body.changeId),
   )
 
   http.get(

@@ -22,7 +22,7 @@ import {
   uuid,
   type AnyPgColumn,
 } from 'drizzle-orm/pg-core'
-import type { OrderFacts } from './purchase.ts'
+import type { MoveFacts, OrderFacts } from './purchase.ts'
 import type { Account } from './ledger/rules.ts'
 import type { MembershipParameters, SessionParameters, OrderParameters } from './stripe/session-parameters.ts'
 import type { SeatRejection } from './membership/rules.ts'
@@ -134,12 +134,12 @@ export const checkoutAttempts = pgTable(
   {
     /** UUIDv7; also the idempotency key for creating the session at Stripe. */
     id: uuid().primaryKey(),
-    /** The id of a registration or an order; the column dates from when there were registrations only. */
+    /** The id of a registration, a move or an order; the column dates from when there were registrations only. */
     purchaseId: uuid('registration_id').notNull(),
     /** The account for which it was opened: if that is deleted, it is closed. */
     ownerId: uuid('owner_id'),
     status: text({ enum: checkoutStatuses }).notNull(),
-    purchase: jsonb().$type<RegistrationFacts | OrderFacts>().notNull(),
+    purchase: jsonb().$type<RegistrationFacts | MoveFacts | OrderFacts>().notNull(),
     /** The buyer's agreement; null if the request contained none, and in rows of earlier versions. */
     agreement: jsonb().$type<Agreement>(),
     amount: integer().notNull(),
@@ -452,6 +452,8 @@ export const refunds = pgTable(
     amount: integer().notNull(),
     currency: text().notNull(),
     reason: text().$type<Refund['reason']>().notNull(),
+    /** The family's cancellation or move for which it is made; null for any other. */
+    changeId: uuid('change_id'),
     status: text().$type<Refund['status']>().notNull(),
     /** Null until it is made at Stripe. */
     stripeRefundId: text('stripe_refund_id').unique(),

@@ -9,6 +9,7 @@ import {
   type Prices,
   type Refund,
 } from '@robokids/contracts/billing'
+import type { Change } from '@robokids/contracts/changes'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { ErrorBody } from '@robokids/contracts/errors'
 import { freePort } from '@robokids/local/processes'
@@ -67,10 +68,20 @@ export interface SimEvent {
 /** The registrations that the fake enrollment service knows. */
 const registrations = new Map<string, RegistrationFacts>()
 
-/** Starts a fake of enrollment that serves the facts of registrations. */
+/** The moves that it knows. */
+const moves = new Map<string, Change>()
+
+/** Serves a move from the fake enrollment service. */
+export function registerMove(change: Change): Change {
+  moves.set(change.changeId, change)
+  return change
+}
+
+/** Starts a fake of enrollment that serves the facts of registrations and moves. */
 async function startEnrollment(): Promise<Server> {
   const server = createServer((request, response) => {
-    const facts = registrations.get(request.url?.split('/').at(-1) ?? '')
+    const [, kind, id = ''] = request.url?.split('/') ?? []
+    const facts = kind === 'changes' ? moves.get(id) : registrations.get(id)
     const answer = facts ?? {
       code: 'registration_not_found',
       message: 'There is no such registration.',

@@ -12,9 +12,12 @@ import {
   subscriptionActivated,
   subscriptionEnded,
 } from '@robokids/contracts/billing'
+import { moveCheckoutEnded, movePaid } from '@robokids/contracts/changes'
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
+import { endMoveOfCheckout } from './changes/end-moves.ts'
+import { settleMove } from './changes/move-places.ts'
 import { endCalendarFeed } from './families/calendar-feed.ts'
 import { endHoldOfAttempt } from './registrations/end-hold.ts'
 import { endMemberHold } from './members/hold-member-seat.ts'
@@ -38,6 +41,8 @@ export const consumers: Consumer<Config>[] = [
   consume(refundDeclined, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data, { failed: true })),
   consume(refundFailed, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data, { failed: true })),
   consume(paymentDisputed, { from: 'beginning' }, recordDispute),
+  consume(movePaid, { from: 'beginning' }, settleMove),
+  consume(moveCheckoutEnded, { from: 'beginning' }, endMoveOfCheckout),
   consume(subscriptionActivated, { from: 'beginning' }, seatMember),
   consume(subscriptionEnded, { from: 'beginning' }, releaseMemberSeat),
   consume(membershipCheckoutExpired, { from: 'beginning' }, (tx, { data }, context) =>

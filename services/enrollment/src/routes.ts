@@ -45,6 +45,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { changeRoutes } from './changes/routes.ts'
 import { readFamilyClasses } from './families/read-classes.ts'
 import { releaseOwnSeats } from './families/release-seats.ts'
 import { expireNow } from './registrations/end-hold.ts'
@@ -80,6 +81,7 @@ const byNumber = byId.extend({ number: z.coerce.number().int().min(1) })
 
 export function routes(http: Http, context: Context<Config>): void {
   registerMetrics(context)
+  changeRoutes(http, context)
   const onRequest = requireAdmin(context)
 
   http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({

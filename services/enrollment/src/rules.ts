@@ -472,7 +472,13 @@ export function endsRegistration(
 
 /** The refunds and disputes of a payment. */
 export interface PaymentReversals {
-  refunds: { amount: number; refunded: boolean; failed: boolean }[]
+  refunds: {
+    amount: number
+    refunded: boolean
+    failed: boolean
+    /** The cancellation or move for which it is made. */
+    changeId?: string | null
+  }[]
   disputes: { status: 'open' | 'won' | 'lost' }[]
 }
 
@@ -491,7 +497,9 @@ export function paymentStateOf(
   const paid = paidAmount ?? 0
   const sum = (some: PaymentReversals['refunds']) => some.reduce((total, { amount }) => total + amount, 0)
   const effective = refunds.filter(({ failed }) => !failed)
-  if (effective.length > 0 && sum(effective) >= paid) {
+  // What goes back for single children leaves the places of the others, even if it is all that was paid.
+  const isForMore = effective.some(({ changeId = null }) => changeId === null)
+  if (isForMore && sum(effective) >= paid) {
     return sum(effective.filter(({ refunded }) => refunded)) >= paid ? 'refunded' : 'refund_under_way'
   }
   if (status === 'cancelled' || status === 'rejected') {

@@ -197,8 +197,13 @@ export class EnrollmentFixture {
     return this.deliver(paymentCompleted, registrationId, { attemptId: randomUUIDv7(), registrationId, ...payment })
   }
 
-  async refund(registration: Registration, paymentId: string, refundedTotal = 40_000) {
-    const amounts = { amount: refundedTotal, currency: 'usd' as const, refundedTotal, paidAmount: 40_000 }
+  async refund(
+    registration: Registration,
+    paymentId: string,
+    refundedTotal = 40_000,
+    ofChange: { changeId?: string; whole?: boolean } = {},
+  ) {
+    const amounts = { ...ofChange, amount: refundedTotal, currency: 'usd' as const, refundedTotal, paidAmount: 40_000 }
     const { registrationId } = registration
     const purchase = registrationFactsSchema.parse(registration)
     return this.deliver(paymentRefunded, registrationId, {

@@ -9,6 +9,8 @@ export interface CalendarEntry {
   title: string
   when: Pick<RegistrationFacts, 'startDate' | 'startTime' | 'durationMinutes' | 'timeZone'>
   description: string
+  /** Whether it does not take place any more. */
+  isCancelled?: boolean
 }
 
 export interface ClassCalendar {
@@ -36,14 +38,14 @@ export function renderClassCalendar({ method, sequence, stamp, organizer, entrie
     product: classCalendar.product,
     method,
     organizer: { name: classCalendar.organizerName, address: organizer },
-    events: entries.map(({ uid, title, when, description }) => ({
+    events: entries.map(({ uid, title, when, description, isCancelled = method === 'CANCEL' }) => ({
       uid: classCalendar.uid(uid),
       summary: classCalendar.summary(title),
       description,
       location: classCalendar.location,
       start: startOf(when),
       durationMinutes: when.durationMinutes,
-      isCancelled: method === 'CANCEL',
+      isCancelled,
       sequence,
       stamp,
     })),

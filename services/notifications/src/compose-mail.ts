@@ -1,5 +1,5 @@
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
-import type { Meeting, Schedule } from '@robokids/contracts/meetings'
+import type { Schedule } from '@robokids/contracts/meetings'
 import type { MembershipFacts } from '@robokids/contracts/membership'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
@@ -10,6 +10,7 @@ import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { classLinkMissingMail } from './mails/class-link-missing.ts'
 import { classReminderMail } from './mails/class-reminder.ts'
 import { codeMail } from './mails/code-issued.ts'
+import { moveRefusedMail, placesCancelledMail, placesMovedMail } from './mails/change.ts'
 import { contactMessageMail } from './mails/contact-message.ts'
 import { kitShippedMail } from './mails/kit-shipped.ts'
 import type { RenderedMail } from './mails/render-mail.ts'
@@ -77,10 +78,6 @@ function calendarFile(
   return { filename: 'robo-kids-class.ics', contentType, content: Buffer.from(content) }
 }
 
-function titleOf({ levelTitle, children }: RegistrationFacts): string {
-  return `${levelTitle} (${children.map(({ childName }) => childName).join(', ')})`
-}
-
 /** Returns what earlier events have said about a registration. */
 async function registrationProgress(registrationId: string, { db }: Context<Config>) {
   const known = await db
@@ -91,12 +88,15 @@ async function registrationProgress(registrationId: string, { db }: Context<Conf
         eq(mails.registrationId, registrationId),
         // The waiver of a membership has the membership's id here; a registration could have the same id.
         or(isNull(mails.subject), eq(mails.subject, `registration:${registrationId}`)),
-        inArray(mails.kind, ['payment_refunded', 'kit_shipped', 'waiver_signed']),
+        inArray(mails.kind, ['payment_refunded', 'places_cancelled', 'kit_shipped', 'waiver_signed']),
       ),
     )
   return {
     isCancelled: known.some(
-      ({ kind, data }) => kind === 'payment_refunded' && data && endsRegistration(data as MailData[typeof kind]),
+      ({ kind, data }) =>
+        data &&
+        ((kind === 'payment_refunded' && endsRegistration(data as MailData[typeof kind])) ||
+          (kind === 'places_cancelled' && (data as MailData[typeof kind]).isOver)),
     ),
     isSigned: known.some(({ kind }) => kind === 'waiver_signed'),
     isKitShipped: known.some(({ kind }) => kind === 'kit_shipped'),
@@ -118,57 +118,100 @@ function calendarUid({ calendarId }: Pick<MailRow, 'calendarId'>, registrationId
   return calendarId === null ? `registration-${registrationId}` : `class-${calendarId}`
 }
 
-/**
- * The entries of a registration's calendar, one for each meeting. The first one has the UID of the time when a class had a single
- * entry.
- */
+type AnyChange = MailData['places_cancelled' | 'places_moved']
+
+/** A class in which children of a registration sit, or sat before they were moved or cancelled. */
+type KnownClass = AnyChange['classes'][number]
+
+/** The entries of a class in a registration's calendar, one for each meeting. */
 function calendarEntries(
-  facts: RegistrationFacts,
-  meetings: Meeting[],
+  { children, levelTitle, meetings, ...theClass }: KnownClass,
   { uid, description }: Pick<CalendarEntry, 'uid' | 'description'>,
 ): CalendarEntry[] {
-  const { timeZone } = facts
-  if (meetings.length === 0) return [{ uid, title: titleOf(facts), when: facts, description }]
+  const isOver = children.length === 0
+  const names = children.map(({ childName }) => childName).join(', ')
+  const title = isOver ? levelTitle : `${levelTitle} (${names})`
+  const cancelled = isOver ? { isCancelled: true } : {}
+  if (meetings.length === 0) return [{ uid, title, when: theClass, description, ...cancelled }]
   return meetings.map(({ number, date: startDate, startTime, durationMinutes }) => ({
     uid: number === 1 ? uid : `${uid}-${number}`,
-    title: titleOf(facts),
-    when: { startDate, startTime, durationMinutes, timeZone },
+    title,
+    when: { startDate, startTime, durationMinutes, timeZone: theClass.timeZone },
     description: `Meeting ${number} of ${meetings.length}. ${description}`,
+    ...cancelled,
   }))
 }
 
-/** Returns the newest schedule of a registration's class that events have told, and the mail with its confirmation. */
-async function knownSchedule(registrationId: string, { db }: Context<Config>) {
+/**
+ * Returns the classes of a registration as the events so far have told them, with the version of its calendar, which is incremented
+ * by each change of a class, and of who sits where.
+ */
+async function knownClasses(facts: RegistrationFacts, { db }: Context<Config>) {
+  const { registrationId } = facts
+  const kinds: MailRow['kind'][] = [
+    'registration_confirmed',
+    'registration_rescheduled',
+    'places_cancelled',
+    'places_moved',
+  ]
   const known = await db
     .select()
     .from(mails)
-    .where(
-      and(
-        eq(mails.registrationId, registrationId),
-        inArray(mails.kind, ['registration_confirmed', 'registration_rescheduled']),
-      ),
-    )
+    .where(and(eq(mails.registrationId, registrationId), inArray(mails.kind, kinds)))
   const confirmed = known.find(({ fact }) => fact === `registration_confirmed:${registrationId}`)
-  const schedules = known.flatMap(({ data }) => {
-    const { meetings, scheduleVersion } = (data ?? {}) as Partial<Schedule>
-    return meetings === undefined || scheduleVersion === undefined ? [] : [{ meetings, scheduleVersion }]
-  })
-  const [newest = { meetings: [], scheduleVersion: 0 }] = schedules.toSorted(
-    (a, b) => b.scheduleVersion - a.scheduleVersion,
+  // Past its retention the confirmation has no data.
+  const first = (confirmed?.data ?? facts) as RegistrationFacts & Partial<Schedule>
+  const classes = new Map<string, KnownClass>()
+  const learn = (one: KnownClass): void => {
+    const before = classes.get(one.classSessionId)
+    const isNewer = before === undefined || one.scheduleVersion >= before.scheduleVersion
+    const { meetings, scheduleVersion } = isNewer ? one : before
+    classes.set(one.classSessionId, { ...one, meetings, scheduleVersion })
+  }
+  learn({ ...first, meetings: first.meetings ?? [], scheduleVersion: first.scheduleVersion ?? 0 })
+  const changes = known.flatMap(({ kind, data }) =>
+    data !== null && (kind === 'places_cancelled' || kind === 'places_moved') ? [data as AnyChange] : [],
   )
-  return { confirmed, ...newest }
+  for (const { classes: changed } of changes.toSorted((a, b) => a.number - b.number))
+    for (const one of changed) learn(one)
+  for (const { kind, data } of known) {
+    if (kind !== 'registration_rescheduled' || data === null) continue
+    const { classSessionId, meetings, scheduleVersion } = data as MailData[typeof kind]
+    const before = classes.get(classSessionId)
+    if (before && before.scheduleVersion < scheduleVersion)
+      classes.set(classSessionId, { ...before, meetings, scheduleVersion })
+  }
+  const all = [...classes.values()]
+  const versions = all.reduce((sum, { scheduleVersion }) => sum + scheduleVersion, 0)
+  const sequence = versions + Math.max(0, ...changes.map(({ number }) => number))
+  return { confirmed, firstSessionId: first.classSessionId, classes: all, sequence }
+}
+
+/**
+ * The entries of all classes of a registration. The first one has the UIDs of the time when a registration had a single class, and
+ * each other one has its own, so that a class from which all were moved stays canceled.
+ */
+function registrationEntries(
+  { classes, firstSessionId }: Pick<Awaited<ReturnType<typeof knownClasses>>, 'classes' | 'firstSessionId'>,
+  { uid, description }: Pick<CalendarEntry, 'uid' | 'description'>,
+): CalendarEntry[] {
+  return classes.flatMap((one) => {
+    const { classSessionId } = one
+    const own = classSessionId === firstSessionId ? uid : `${uid}-${classSessionId.slice(-12)}`
+    return calendarEntries(one, { uid: own, description })
+  })
 }
 
 async function registrationCalendar(
   facts: RegistrationFacts,
   mailContext: Pick<MailContext, 'mail' | 'context'>,
+  shows: (one: KnownClass) => boolean = () => true,
 ): Promise<Attachment> {
-  const { registrationId } = facts
-  const { confirmed, meetings, scheduleVersion } = await knownSchedule(registrationId, mailContext.context)
-  const uid = calendarUid(confirmed ?? mailContext.mail, registrationId)
+  const { confirmed, classes, firstSessionId, sequence } = await knownClasses(facts, mailContext.context)
+  const uid = calendarUid(confirmed ?? mailContext.mail, facts.registrationId)
   const description = 'We’ll email you the class link once the waiver is signed.'
-  const entries = calendarEntries(facts, meetings, { uid, description })
-  return calendarFile({ method: 'PUBLISH', sequence: scheduleVersion, entries }, mailContext)
+  const entries = registrationEntries({ classes: classes.filter(shows), firstSessionId }, { uid, description })
+  return calendarFile({ method: 'PUBLISH', sequence, entries }, mailContext)
 }
 
 /**
@@ -182,7 +225,8 @@ export async function readCalendar(registrationId: string, context: Context<Conf
   if (!mail?.data || isCancelled) {
     throw new DomainError('registration_not_found', 'There is no calendar event for this registration.')
   }
-  const { content } = await registrationCalendar(mail.data as MailData['registration_confirmed'], { mail, context })
+  const facts = mail.data as MailData['registration_confirmed']
+  const { content } = await registrationCalendar(facts, { mail, context }, ({ children }) => children.length > 0)
   return content
 }
 
@@ -218,11 +262,13 @@ const refund: Composer<'payment_refunded'> = async (data, mailContext) => {
   }
   if (!announcesEnd(data)) return rendered
   const { registrationId } = data.purchase
-  const { confirmed, meetings, scheduleVersion } = await knownSchedule(registrationId, context)
+  const { confirmed, classes, firstSessionId, sequence } = await knownClasses(data.purchase, context)
   // If no entry was sent, there is none to cancel, and the UID does not matter.
   const uid = confirmed ? calendarUid(confirmed, registrationId) : `class-${mail.id}`
-  const entries = calendarEntries(data.purchase, meetings, { uid, description: 'This registration is canceled.' })
-  const file = { method: 'CANCEL', sequence: scheduleVersion + 1, entries } as const
+  const description = 'This registration is canceled.'
+  const entries = registrationEntries({ classes, firstSessionId }, { uid, description })
+  const cancelled = entries.map((entry) => ({ ...entry, isCancelled: true }))
+  const file = { method: 'CANCEL', sequence: sequence + 1, entries: cancelled } as const
   return { ...rendered, attachments: [calendarFile(file, mailContext)] }
 }
 
@@ -352,6 +398,21 @@ const composers: { [Kind in keyof MailData]: Composer<Kind> } = {
     recipientName: data.guardianName,
     attachments: [await registrationCalendar(data, mailContext)],
   }),
+  places_cancelled: async (data, mailContext) => ({
+    ...placesCancelledMail(
+      data,
+      await registrationProgress(data.registrationId, mailContext.context),
+      mailContext.siteUrl,
+    ),
+    recipientName: data.guardianName,
+    attachments: [await registrationCalendar(data, mailContext)],
+  }),
+  places_moved: async (data, mailContext) => ({
+    ...placesMovedMail(data, mailContext.siteUrl),
+    recipientName: data.guardianName,
+    attachments: [await registrationCalendar(data, mailContext)],
+  }),
+  move_refused: (data, { siteUrl }) => ({ ...moveRefusedMail(data, siteUrl), recipientName: data.guardianName }),
   class_link_missing: classLinkMissingMail,
   registration_asked_again: (data, { siteUrl }) => ({
     ...registrationAskedAgainMail(data, siteUrl),

@@ -15,6 +15,7 @@ import {
   subscriptionResumed,
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
+import { moveRefused, placesCancelled, placesMoved } from '@robokids/contracts/changes'
 import {
   kitShipped,
   memberSeated,
@@ -130,6 +131,37 @@ export const consumers: Consumer<Config>[] = [
       data,
     }),
   ),
+  // Each change is made once: its id is that of its mail.
+  consume(placesCancelled, { from: 'now' }, (tx, { time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'places_cancelled',
+      factId: data.changeId,
+      about: { subject: `registration:${data.registrationId}`, time },
+      registrationId: data.registrationId,
+      recipient: data.email,
+      data,
+    }),
+  ),
+  consume(placesMoved, { from: 'now' }, (tx, { time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'places_moved',
+      factId: data.changeId,
+      about: { subject: `registration:${data.registrationId}`, time },
+      registrationId: data.registrationId,
+      recipient: data.email,
+      data,
+    }),
+  ),
+  consume(moveRefused, { from: 'now' }, (tx, { time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'move_refused',
+      factId: data.changeId,
+      about: { subject: `registration:${data.registrationId}`, time },
+      registrationId: data.registrationId,
+      recipient: data.email,
+      data,
+    }),
+  ),
   consume(classLinkMissing, { from: 'now' }, (tx, { id, data }, context) =>
     enqueueMail(tx, context, {
       kind: 'class_link_missing',
@@ -138,16 +170,18 @@ export const consumers: Consumer<Config>[] = [
       data,
     }),
   ),
-  consume(paymentRefunded, { from: 'now' }, (tx, { time, data }, context) =>
-    enqueueMail(tx, context, {
+  consume(paymentRefunded, { from: 'now' }, async (tx, { time, data }, context) => {
+    // The mail about the change has told what goes back.
+    if (data.changeId !== undefined) return
+    await enqueueMail(tx, context, {
       kind: 'payment_refunded',
       factId: data.refundId,
       about: { subject: `registration:${data.purchase.registrationId}`, time },
       registrationId: data.purchase.registrationId,
       recipient: data.purchase.email,
       data,
-    }),
-  ),
+    })
+  }),
   consume(refundFailed, { from: 'now' }, async (tx, { time, data }, context) => {
     const about: SubjectTime = { subject: `registration:${data.purchase.registrationId}`, time }
     await enqueueMail(tx, context, {

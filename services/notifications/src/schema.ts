@@ -14,6 +14,7 @@ import type {
   subscriptionResumed,
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
+import type { moveRefused, placesCancelled, placesMoved } from '@robokids/contracts/changes'
 import type {
   kitShipped,
   memberSeated,
@@ -82,6 +83,9 @@ export interface MailData {
   payment_disputed: EventOf<typeof paymentDisputed>['data']
   kit_shipped: EventOf<typeof kitShipped>['data']
   class_reminder: EventOf<typeof classReminderDue>['data']
+  places_cancelled: EventOf<typeof placesCancelled>['data']
+  places_moved: EventOf<typeof placesMoved>['data']
+  move_refused: EventOf<typeof moveRefused>['data']
   registration_rescheduled: EventOf<typeof registrationRescheduled>['data']
   class_link_missing: EventOf<typeof classLinkMissing>['data']
   registration_asked_again: EventOf<typeof registrationAskedAgain>['data']

@@ -39,6 +39,12 @@ const isFullyRefunded = (
   later: { data: MailData['payment_refunded' | 'order_refunded' | 'membership_refunded'] },
 ) => isSamePayment(earlier, later) && isWhole(later.data)
 
+/** The mail is about a class in which no child sits any more. */
+const isLeft = (
+  { data }: { data: MailData['class_reminder'] },
+  { data: { classes } }: { data: MailData['places_cancelled' | 'places_moved'] },
+) => classes.some((one) => one.classSessionId === data.classSessionId && one.children.length === 0)
+
 const isSameRecipient: Rule<MailKind, MailKind> = (earlier, later) =>
   earlier.recipient.toLowerCase() === later.recipient.toLowerCase()
 
@@ -80,6 +86,14 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
         change.kind === 'skipped' ? data.meeting.number >= change.number : data.meeting.number === change.number,
       registration_rescheduled: ({ data }, later) => data.change.number === later.data.change.number,
     },
+  },
+  places_cancelled: {
+    reason: 'The class was canceled before this could be sent.',
+    earlier: { class_reminder: isLeft },
+  },
+  places_moved: {
+    reason: 'The children were moved before this could be sent.',
+    earlier: { class_reminder: isLeft },
   },
   order_refunded: {
     reason: 'The payment was refunded before this could be sent.',

@@ -24,6 +24,13 @@ import {
   portalSchema,
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
+import {
+  changeQuoteSchema,
+  changeSchema,
+  changesSchema,
+  moveOptionsSchema,
+  moveResponseSchema,
+} from '@robokids/contracts/changes'
 import { messageSentSchema } from '@robokids/contracts/contact'
 import {
   calendarAddressSchema,
@@ -46,7 +53,9 @@ import { agreementAnswer } from '../checkout/way-on.ts'
 import { classesView } from '../classes/classes-query.ts'
 import { messageTaken } from '../contact/answers.ts'
 import * as home from '../dashboard/answers.ts'
+import * as changing from '../dashboard/change-answers.ts'
 import { dashboardPast } from '../dashboard/PastList.tsx'
+import { sampleChange } from '../dashboard/sample-change.ts'
 import { sampleCard, sampleDashboard } from '../dashboard/sample-dashboard.ts'
 import * as member from '../membership/answers.ts'
 import { membershipPlans } from '../membership/plans-query.ts'
@@ -113,6 +122,26 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: classLinkSchema,
     answer: home.classLink,
     sample: { meeting: 1, joinUrl: 'https://meet.example.com/room-7', passcode: '4242', closesAt: time },
+  },
+  { file: 'changes', schema: changesSchema, answer: changing.changes, sample: { places: [], changes: [] } },
+  { file: 'change', schema: changeSchema, answer: changing.change, sample: sampleChange },
+  {
+    file: 'change-quote',
+    schema: changeQuoteSchema,
+    answer: changing.changeQuote,
+    sample: { quoteId: '00', terms: sampleChange.terms },
+  },
+  {
+    file: 'move-options',
+    schema: moveOptionsSchema,
+    answer: changing.moveOptions,
+    sample: { refusal: null, until: time, kitShipped: false, options: [] },
+  },
+  {
+    file: 'move-answer',
+    schema: moveResponseSchema,
+    answer: changing.moveAnswer,
+    sample: { change: sampleChange, checkoutUrl: 'https://pay.example/1' },
   },
   {
     file: 'dashboard',

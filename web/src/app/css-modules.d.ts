@@ -237,6 +237,13 @@ declare module '*/CalendarPart.module.css' {
   export default styles
 }
 
+declare module '*/Change.module.css' {
+  const styles: {
+    readonly money: string
+  }
+  export default styles
+}
+
 declare module '*/Children.module.css' {
   const styles: {
     readonly chip: string

@@ -51,6 +51,8 @@ const prefetchShop = prefetching(async (queryClient) =>
  */
 interface SearchParameters extends Record<SignUpPath, 'startDate'> {
   '/dashboard': 'card' | 'child' | 'open'
+  '/dashboard/move': 'card' | 'children' | 'to'
+  '/dashboard/cancel': 'card' | 'children'
   '/robokids-payment': 'reference'
   '/robokids/success': 'reference' | RecordParameter
   '/robokids-success': 'reference' | RecordParameter
@@ -141,6 +143,8 @@ const confirm = lazyRouteComponent(() => import('../account/Confirm.tsx'), 'Conf
 const membershipSuccess = lazyRouteComponent(() => import('../membership/MembershipSuccess.tsx'), 'MembershipSuccess')
 const oauthRedirect = lazyRouteComponent(() => import('../account/OauthRedirect.tsx'), 'OauthRedirect')
 const dashboard = lazyRouteComponent(() => import('../dashboard/Dashboard.tsx'), 'Dashboard')
+const move = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'MovePage')
+const cancel = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'CancelPage')
 const profile = lazyRouteComponent(() => import('../profile/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver')
 const waitlist = lazyRouteComponent(() => import('../waitlist/Waitlist.tsx'), 'Waitlist')
@@ -208,6 +212,8 @@ const routeTree = root.addChildren([
   page('/success', 'Payment', membershipSuccess),
   page('/oauth-redirect', 'Processing login', oauthRedirect),
   page('/dashboard', 'Your classes', dashboard),
+  page('/dashboard/move', 'Move a class', move),
+  page('/dashboard/cancel', 'Cancel a class', cancel),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),
   page('/about/founder-robo-kids-learning', 'The founder', founder),

@@ -175,7 +175,26 @@ export function ClassCard({ card, state, now, open = false }: ClassCardProps) {
         ))}
       </dl>
       {isSeated(state) && <AllDates meetings={meetings} now={now} open={open} />}
+      {isSeated(state) && now < Date.parse(card.startsAt) && <Changes card={card} who={who} />}
     </CardFrame>
+  )
+}
+
+/** What the family can change by itself until the first meeting. */
+function Changes({ card: { registrationId, places = [] }, who }: { card: DashboardCard; who: string }) {
+  const seated = places.filter(({ status }) => status === 'seated')
+  if (seated.length === 0) return null
+  const [only, ...more] = seated
+  const search = { card: registrationId, children: more.length === 0 ? only?.placeId : undefined }
+  return (
+    <Row>
+      <ButtonLink to="/dashboard/move" search={search} variant="quiet">
+        Move<span className="visually-hidden">{` ${who}`}</span>
+      </ButtonLink>
+      <ButtonLink to="/dashboard/cancel" search={search} variant="quiet">
+        Cancel this class<span className="visually-hidden">{` for ${who}`}</span>
+      </ButtonLink>
+    </Row>
   )
 }
 

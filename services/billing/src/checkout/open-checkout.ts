@@ -13,7 +13,7 @@ import { closePage } from '../attempts/close-pages.ts'
 import { isLive, liveStatuses, lockAttempts } from './lock-attempts.ts'
 import { purchaseAttemptKind } from './apply-session.ts'
 import { openCheckoutSession } from '../attempts/open-checkout-session.ts'
-import { isOrder } from '../purchase.ts'
+import { kindOf } from '../purchase.ts'
 import { agreedTerms } from './rules.ts'
 import { checkoutLifetime } from '../attempts/rules.ts'
 import { checkoutAttempts, membershipAttempts, payments, type Attempt } from '../schema.ts'
@@ -31,7 +31,7 @@ interface Offer {
 
 export interface Purchase {
   id: string
-  kind: 'registration' | 'order'
+  kind: 'registration' | 'move' | 'order'
   /** The signed-in account, or null. */
   ownerId: string | null
   /** The terms that the page showed; a page of the previous version sends none. */
@@ -168,11 +168,11 @@ export async function rejectReusedId(
   { id, kind }: Pick<Purchase, 'id' | 'kind'>,
   attempts: Attempt[],
 ): Promise<void> {
-  const isOther = attempts.some(({ purchase }) => isOrder(purchase) !== (kind === 'order'))
+  const isOther = attempts.some(({ purchase }) => kindOf(purchase) !== kind)
   if (!isOther && (await tx.$count(membershipAttempts, eq(membershipAttempts.id, id))) === 0) return
   throw new DomainError(
     'id_reused',
-    `This id belongs to something other than ${kind === 'order' ? 'an order' : 'a registration'}.`,
+    `This id belongs to something other than ${kind === 'order' ? 'an order' : `a ${kind}`}.`,
   )
 }
 

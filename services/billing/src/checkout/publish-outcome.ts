@@ -1,9 +1,10 @@
 import { checkoutCreated, checkoutExpired, paymentCompleted, paymentFailed } from '@robokids/contracts/billing'
+import { moveCheckoutEnded, movePaid } from '@robokids/contracts/changes'
 import { orderPaid } from '@robokids/contracts/shop'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import { eq, sql } from 'drizzle-orm'
-import { isOrder } from '../purchase.ts'
+import { isMove, isOrder } from '../purchase.ts'
 import { readOrderBuyer } from '../refunds/read-buyer.ts'
 import { claimOrder } from '../ownership/owners.ts'
 import type { ObservedCheckoutSession } from '../stripe/observed.ts'
@@ -14,7 +15,8 @@ import { orders, type Attempt } from '../schema.ts'
 
 export async function publishCheckoutCreated(tx: Transaction, attempt: Attempt): Promise<void> {
   const { purchase, amount, currency, expiresAt } = attempt
-  if (isOrder(purchase)) return
+  // Enrollment holds the seats of a move until its time is over.
+  if (isOrder(purchase) || isMove(purchase)) return
   const { registrationId } = purchase
   await publish(tx, checkoutCreated, registrationId, {
     attemptId: attempt.id,
@@ -31,6 +33,11 @@ export async function publishCheckoutExpired(
 ): Promise<void> {
   if (isOrder(purchase)) return
   const { registrationId } = purchase
+  if (isMove(purchase)) {
+    const { changeId } = purchase.move
+    if (!replaced) await publish(tx, moveCheckoutEnded, registrationId, { changeId, registrationId, reason: 'expired' })
+    return
+  }
   await publish(tx, checkoutExpired, registrationId, { attemptId, registrationId, ...(replaced ? { replaced } : {}) })
 }
 
@@ -41,6 +48,12 @@ export async function publishPaymentFailed(
 ): Promise<void> {
   if (isOrder(purchase)) return
   const { registrationId } = purchase
+  if (isMove(purchase)) {
+    const { changeId } = purchase.move
+    const data = { changeId, registrationId, reason: 'failed' as const }
+    if (failure.final) await publish(tx, moveCheckoutEnded, registrationId, data)
+    return
+  }
   await publish(tx, paymentFailed, registrationId, { attemptId, registrationId, ...failure })
 }
 
@@ -52,6 +65,12 @@ export async function publishPaymentCompleted(
   const paymentData = { attemptId, amount, currency, ...payment, paidAt: payment.paidAt.toString() }
   if (!isOrder(purchase)) {
     const { registrationId } = purchase
+    if (isMove(purchase)) {
+      const { changeId } = purchase.move
+      const { receiptNumber, paymentId } = payment
+      const paid = { paymentId, receiptNumber, paidAt: paymentData.paidAt, amount, currency }
+      return publish(tx, movePaid, registrationId, { changeId, registrationId, ...paid })
+    }
     // A class is one line item.
     const [seats] = parameters.line_items
     const price = seats && { unitAmount: seats.price_data.unit_amount, paidSeats: seats.quantity }

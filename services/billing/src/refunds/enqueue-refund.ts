@@ -15,9 +15,11 @@ export async function enqueueRefund(
   context: BillingContext,
   payment: RefundedPayment,
   reason: Exclude<Refund['reason'], 'requested'>,
+  changeId?: string,
 ): Promise<void> {
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
-  if (!earlier.some((refund) => refund.reason === reason)) await enqueue(tx, context, payment, reason, earlier)
+  if (!earlier.some((refund) => refund.reason === reason))
+    await enqueue(tx, context, payment, reason, earlier, changeId)
 }
 
 /**
@@ -32,7 +34,7 @@ export async function enqueueRefundAgain(
   const earlier = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const declined = earlier.find(({ reason, stripeRefundId }) => reason !== 'requested' && stripeRefundId === null)
   if (!declined || declined.status !== 'failed' || declined.reason === 'requested') return
-  await enqueue(tx, context, payment, declined.reason, earlier)
+  await enqueue(tx, context, payment, declined.reason, earlier, declined.changeId ?? undefined)
 }
 
 async function enqueue(
@@ -41,9 +43,15 @@ async function enqueue(
   payment: RefundedPayment,
   reason: Exclude<Refund['reason'], 'requested'>,
   earlier: RefundRow[],
+  changeId?: string,
 ): Promise<void> {
   const left = refundable(payment.amount, earlier)
   if (left <= 0) return
-  await writeRefund(tx, context, payment, { id: randomUUIDv7(), amount: left, reason })
+  await writeRefund(tx, context, payment, {
+    id: randomUUIDv7(),
+    amount: left,
+    reason,
+    ...(changeId === undefined ? {} : { changeId }),
+  })
   await wakeJob(tx, 'run-refunds')
 }

@@ -8,7 +8,14 @@ import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
 import { readMembershipRefundFacts } from '../membership-facts.ts'
 import { isOrder } from '../purchase.ts'
-import { laterRefundStatus, refundedTotal, refundStatus, announcedShortfall, type RefundStatus } from './rules.ts'
+import {
+  endPurchase,
+  laterRefundStatus,
+  refundedTotal,
+  refundStatus,
+  announcedShortfall,
+  type RefundStatus,
+} from './rules.ts'
 import { checkoutAttempts, orders, payments, refunds, type Payment, type RefundRow } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
 import { readOrderBuyer } from './read-buyer.ts'
@@ -82,8 +89,8 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
   const { stripeRefundId, announcedAt, makesGood } = recorded
   await tx.update(refunds).set({ status, stripeRefundId, announcedAt, makesGood }).where(eq(refunds.id, row.id))
   const all = [...others, recorded]
-  const wasFullyRefunded = refundedTotal(rows) >= payment.amount
-  if (payment.returnedAt === null && (wasFullyRefunded || refundedTotal(all) >= payment.amount))
+  const isWhole = (some: RefundRow[]) => refundedTotal(some) >= payment.amount && endPurchase(some)
+  if (payment.returnedAt === null && (isWhole(rows) || isWhole(all)))
     await tx.update(payments).set({ returnedAt: now }).where(eq(payments.id, payment.id))
   if (status === 'failed' && row.status !== 'failed') {
     const { id: refundId, purchaseId, reason } = row
@@ -127,6 +134,7 @@ async function readRefundFacts(tx: Transaction, payment: Payment, refund: Refund
     amount: refund.amount,
     currency: 'usd' as const,
     reason,
+    ...(refund.changeId === null ? {} : { changeId: refund.changeId }),
   }
   if (isOrder(purchase)) {
     const { orderId } = purchase
@@ -156,7 +164,7 @@ async function publishRefunded(
     refundedTotal: back,
     paidAmount: payment.amount,
     ...(refund.makesGood === refund.amount ? { again: true } : {}),
-    ...(back >= payment.amount ? { whole: true } : {}),
+    ...(back >= payment.amount ? { whole: endPurchase(all) } : {}),
   }
   const { kind, id, facts } = await readRefundFacts(tx, payment, refund, all)
   if (kind === 'membership') await publish(tx, membershipRefunded, id, { ...facts, ...totals })
@@ -185,7 +193,8 @@ export async function publishRefundFailed(
   all: RefundRow[],
   isDisputed = false,
 ): Promise<void> {
-  const isUnannounced = refund.announcedAt === null
+  // The mail about a change tells its family what is refunded.
+  const isUnannounced = refund.announcedAt === null && refund.changeId === null
   // A payment that we rejected is announced to its payer by its refund alone; a requested refund is reported to its requester.
   const isFirstNotice = isUnannounced && refundReason(payment, refund, all) !== 'requested' && all.length === 1
   if (isUnannounced && !isFirstNotice) return publishRefundDeclined(tx, payment, refund)

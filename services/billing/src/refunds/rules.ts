@@ -23,6 +23,19 @@ export interface RefundFacts {
   status: RefundStatus
 }
 
+/** A refund of the payment of a purchase that can be cancelled in parts. */
+interface PartialRefund extends RefundFacts {
+  changeId?: string | null
+}
+
+/**
+ * Whether refunds that add up to a whole payment end its purchase: not if all of them are for changes, which give up single places
+ * and leave the others.
+ */
+export function endPurchase(refunds: PartialRefund[]): boolean {
+  return refunds.some(({ changeId = null, status }) => changeId === null && status !== 'failed')
+}
+
 /** A refund with its announcement to the payer. */
 export interface AnnouncedRefund extends RefundFacts {
   announcedAt: Temporal.Instant | null
@@ -76,13 +89,14 @@ function disputeOutcome(status: string): 'open' | 'won' | 'lost' | 'withdrawn' {
  */
 export function paymentState(
   payment: { amount: number; returnedAt: Temporal.Instant | null },
-  refunds: RefundFacts[],
+  refunds: PartialRefund[],
   disputes: { status: string }[],
 ): PaymentState {
-  if (refundedTotal(refunds) >= payment.amount) return 'refunded'
+  const isOver = endPurchase(refunds)
+  if (isOver && refundedTotal(refunds) >= payment.amount) return 'refunded'
   const outcomes = new Set(disputes.map(({ status }) => disputeOutcome(status)))
   if (outcomes.has('lost')) return 'lost'
-  if (refundable(payment.amount, refunds) <= 0) return 'refund_under_way'
+  if (isOver && refundable(payment.amount, refunds) <= 0) return 'refund_under_way'
   if (outcomes.has('open')) return 'disputed'
   if (payment.returnedAt !== null) return 'refund_failed'
   return outcomes.has('won') ? 'won' : 'paid'

@@ -34,7 +34,7 @@ export async function writeRefund(
   tx: Transaction,
   { clock }: BillingContext,
   payment: RefundedPayment,
-  refund: Pick<RefundRow, 'id' | 'amount' | 'reason'> & { stripeRefundId?: string },
+  refund: Pick<RefundRow, 'id' | 'amount' | 'reason'> & { stripeRefundId?: string; changeId?: string },
 ): Promise<RefundRow | undefined> {
   const [row] = await tx
     .insert(refunds)
@@ -85,6 +85,7 @@ async function publishRefundProgress(
     reason: refundReason(payment, row, all),
     underWayTotal: underWayTotal(payment.amount, all),
     paidAmount: payment.amount,
+    ...(row.changeId === null ? {} : { changeId: row.changeId }),
     ...next,
   })
 }

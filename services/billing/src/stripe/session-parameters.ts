@@ -1,10 +1,11 @@
 import type { MembershipPlan } from '@robokids/contracts/auth'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import type { ChangeTerms } from '@robokids/contracts/changes'
 import { periodOf } from '@robokids/contracts/membership'
 import { formatClassDate } from '@robokids/contracts/class-date'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Quote } from '../prices/rules.ts'
-import type { OrderFacts } from '../purchase.ts'
+import type { MoveFacts, OrderFacts } from '../purchase.ts'
 
 /** @throws DomainError validation_failed */
 function longDate(startDate: string): string {
@@ -62,7 +63,36 @@ export function sessionParameters(
   }
 }
 
-export type SessionParameters = ReturnType<typeof sessionParameters>
+/** The parameters of the session for the difference of a move. */
+export function moveParameters(
+  attemptId: string,
+  { registrationId, email, move: { changeId } }: MoveFacts,
+  { to, due, lines }: Pick<ChangeTerms, 'to' | 'due' | 'lines'>,
+  expiresAt: Temporal.Instant,
+  siteUrl: string,
+) {
+  const metadata = { registrationId, changeId, attemptId }
+  const page = `${siteUrl}/dashboard?card=${registrationId}`
+  const name = to === null ? 'Move' : `Move to ${to.levelTitle}: ${longDate(to.startDate)}`
+  const description = `The difference for ${lines.map(({ childName }) => childName).join(', ')}`
+  return {
+    mode: 'payment' as const,
+    allowed_payment_method_types: ['card' as const],
+    adaptive_pricing: { enabled: false },
+    client_reference_id: changeId,
+    customer_email: email,
+    line_items: [
+      { quantity: 1, price_data: { currency: 'usd', unit_amount: due, product_data: { name, description } } },
+    ],
+    metadata,
+    payment_intent_data: { metadata },
+    expires_at: Math.floor(expiresAt.epochMilliseconds / 1000),
+    success_url: `${page}&change=${changeId}`,
+    cancel_url: page,
+  }
+}
+
+export type SessionParameters = ReturnType<typeof sessionParameters> | ReturnType<typeof moveParameters>
 
 /** A request to become a member. */
 export interface MembershipRequest {

@@ -7,8 +7,9 @@ import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { seatsToFree } from '../places/rules.ts'
-import { lockWithPlaces, moveAllSeats } from '../registrations/lock-registration.ts'
+import { endMoves, findPendingMoves, seatsOfMoves } from '../changes/end-moves.ts'
+import { seatsToFree, sumSeats } from '../places/rules.ts'
+import { lockRegistrations, lockWithPlaces, moveAllSeats } from '../registrations/lock-registration.ts'
 import { factsOf } from '../registrations/read-registrations.ts'
 import { disputeStatus, endsRegistration } from '../rules.ts'
 import { disputes, payments, places, refunds, registrations } from '../schema.ts'
@@ -19,16 +20,19 @@ import { disputes, payments, places, refunds, registrations } from '../schema.ts
  */
 export async function recordRefund(
   tx: Transaction,
-  refund: Pick<typeof refunds.$inferInsert, 'refundId' | 'paymentId' | 'amount'> & { registrationId: string | null },
+  refund: Pick<typeof refunds.$inferInsert, 'refundId' | 'paymentId' | 'amount'> & {
+    registrationId: string | null
+    changeId?: string | undefined
+  },
   fact: { refunded?: true; failed?: true } = {},
 ): Promise<void> {
-  const { refundId, paymentId, registrationId, amount } = refund
+  const { refundId, paymentId, registrationId, amount, changeId = null } = refund
   // The refund of an order or a membership.
   if (registrationId === null) return
   await requireRegistration(tx, registrationId, `The refund ${refundId}`)
   await tx
     .insert(refunds)
-    .values({ refundId, paymentId, registrationId, amount, ...fact })
+    .values({ refundId, paymentId, registrationId, amount, changeId, ...fact })
     .onConflictDoUpdate({ target: refunds.refundId, set: Object.keys(fact).length > 0 ? fact : { paymentId } })
 }
 
@@ -60,7 +64,10 @@ export async function settleFullRefund(
   const { registrationId, paymentId, refundedTotal, paidAmount, whole = refundedTotal >= paidAmount } = event.data
   await recordRefund(tx, event.data, { refunded: true })
   if (!whole) return
-  const locked = await lockWithPlaces(tx, registrationId)
+  await lockRegistrations(tx, [registrationId])
+  const moves = await findPendingMoves(tx, registrationId)
+  const held = seatsOfMoves(moves)
+  const locked = await lockWithPlaces(tx, registrationId, [...held.keys()])
   if (!locked)
     throw new DomainError(
       'registration_not_found',
@@ -78,7 +85,8 @@ export async function settleFullRefund(
     .onConflictDoUpdate({ target: payments.paymentId, set: { refunded: true } })
   if (!isOver) return
   const now = context.clock.now()
-  await moveAllSeats(tx, seatsToFree(children), now)
+  await endMoves(tx, moves, 'withdrawn', now)
+  await moveAllSeats(tx, sumSeats(seatsToFree(children), held), now)
   await tx
     .update(places)
     .set({ status: 'cancelled', cancelledAt: now, updatedAt: now })

@@ -2,7 +2,7 @@ import type { Child, RegistrationStatus } from '@robokids/contracts/enrollment'
 import type { SeatChange } from '../rules.ts'
 
 export const placeStatuses = ['seated', 'cancelled'] as const
-type PlaceStatus = (typeof placeStatuses)[number]
+export type PlaceStatus = (typeof placeStatuses)[number]
 
 /** What a place has to do with money, in cents. */
 export interface PlacePrice {
@@ -57,6 +57,16 @@ export function seatsToFree(places: Seated[]): Map<string, SeatChange> {
     freed.set(classSessionId, { held: 0, sold: before - 1 })
   }
   return freed
+}
+
+/** Adds up changes of several sessions. */
+export function sumSeats(...all: Map<string, SeatChange>[]): Map<string, SeatChange> {
+  const sum = new Map<string, SeatChange>()
+  for (const [id, { held, sold }] of all.flatMap((one) => [...one])) {
+    const before = sum.get(id) ?? { held: 0, sold: 0 }
+    sum.set(id, { held: before.held + held, sold: before.sold + sold })
+  }
+  return sum
 }
 
 /** The children of the seated places, by position. */

@@ -91,20 +91,31 @@ function isInClass({ classType, startDate }: Pick<RegistrationRow, 'classType' |
       and class_sessions.class_type = ${classType} and class_sessions.date = ${startDate}))`
 }
 
-/** Reduces registrations to the children that have their seats in this class and date, and leaves out those without any. */
+/** As `withSeatsIn`, by class and date. */
 async function inClass(
   tx: Transaction,
   rows: RegistrationRow[],
   theClass: Pick<RegistrationRow, 'classType' | 'startDate'>,
 ): Promise<RegistrationRow[]> {
-  const paid = rows.filter(({ paymentId }) => paymentId !== null)
-  if (paid.length === 0) return rows
-  const found = await readPlaces(tx, paid)
+  if (rows.every(({ paymentId }) => paymentId === null)) return rows
   const [classSession] = await tx.select({ id: classSessions.id }).from(classSessions).where(classSessionOf(theClass))
+  return withSeatsIn(tx, rows, classSession?.id)
+}
+
+/** Reduces paid registrations to the children that have their seats in a session, and leaves out those without any. */
+async function withSeatsIn(
+  tx: Transaction,
+  rows: RegistrationRow[],
+  classSessionId: string | undefined,
+): Promise<RegistrationRow[]> {
+  const found = await readPlaces(
+    tx,
+    rows.filter(({ paymentId }) => paymentId !== null),
+  )
   return rows.flatMap((row) => {
     const places = found.get(row.id)
     if (!places) return [row]
-    const children = childrenOfPlaces(places.filter(({ classSessionId }) => classSessionId === classSession?.id))
+    const children = childrenOfPlaces(places.filter((place) => place.classSessionId === classSessionId))
     return children.length === 0 ? [] : [{ ...row, children, seats: children.length }]
   })
 }
@@ -135,7 +146,8 @@ export function splitByVisibility(requester: Requester, rows: RegistrationRow[])
   return { visible: visible.map(toFamilyRegistration), hidden }
 }
 
-async function lockFamilyOf(tx: Transaction, id: string) {
+/** Locks the family of a registration, before any row. */
+export async function lockFamilyOf(tx: Transaction, id: string) {
   let locked: Family | undefined
   for (;;) {
     const [found] = await tx.select().from(registrations).where(eq(registrations.id, id))

@@ -80,7 +80,7 @@ function classOf({ classType, levelTitle, startDate, startTime, durationMinutes,
 }
 
 /** The class of each of these sessions of a level, as registrations describe it. */
-async function readClasses(db: Database | Transaction, classSessionIds: string[]) {
+export async function readClasses(db: Database | Transaction, classSessionIds: string[]) {
   return db
     .select({
       id: classSessions.id,

@@ -10,9 +10,17 @@ import { presentSession } from '../classes/list-sessions.ts'
 import { classSessionNotFound, presentMeeting, readMeetings, scheduleReminders } from '../classes/meetings.ts'
 import { moveMeeting, skipMeeting, type MeetingTime } from '../classes/rules.ts'
 import type { Config } from '../config.ts'
-import { factsOf } from '../registrations/read-registrations.ts'
+import { factsOf, readClasses } from '../registrations/read-registrations.ts'
 import { classSessions, meetingChanges, meetings, reminders } from '../schema.ts'
 import { findAttendees } from './find-attendees.ts'
+
+/** The class of a session, which only some of a registration's children may attend. */
+async function readClassFacts(tx: Transaction, classSessionId: string) {
+  const [found] = await readClasses(tx, [classSessionId])
+  if (!found) return { classSessionId }
+  const { id: _, ...theClass } = found
+  return { ...theClass, classSessionId }
+}
 
 interface Meeting {
   classSessionId: string
@@ -86,12 +94,14 @@ async function change(
     const timeOf = ({ date, startTime }: MeetingTime) => ({ date, startTime })
     const told = { changeId: id, kind, number, from: timeOf(from), to: timeOf(to) }
     const families = await findAttendees(tx, classSessionId)
+    // Its other children may be in another class.
+    const facts = await readClassFacts(tx, classSessionId)
     await publishAll(
       tx,
       registrationRescheduled,
       families.map(({ row, children }) => ({
         subject: row.id,
-        data: { ...factsOf(row), children, change: told, ...schedule },
+        data: { ...factsOf(row), ...facts, children, change: told, ...schedule },
       })),
     )
     return { ...presentSession(updated), meetings: schedule.meetings }

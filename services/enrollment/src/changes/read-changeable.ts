@@ -1,0 +1,91 @@
+import type { ChangeTerms } from '@robokids/contracts/changes'
+import type { Transaction } from '@robokids/runtime/db'
+import { desc, eq, inArray } from 'drizzle-orm'
+import { readPlaces, type PlaceRow } from '../places/read-places.ts'
+import { lockWithPlaces } from '../registrations/lock-registration.ts'
+import { readPaymentStates } from '../registrations/payment-states.ts'
+import { readClasses, registrationNotFound, type RegistrationRow } from '../registrations/read-registrations.ts'
+import { changePolicies, classSessions, kitShipments, registrations } from '../schema.ts'
+import { checkChangeable, firstPolicy, policyInForce, type Policy } from './rules.ts'
+
+type ClassSession = typeof classSessions.$inferSelect
+
+/** A registration with its places, and those of them that are to be changed. */
+export interface Changeable {
+  registration: RegistrationRow
+  places: PlaceRow[]
+  chosen: PlaceRow[]
+  sessions: ClassSession[]
+  /** The session in which the chosen ones are. */
+  from: ClassSession
+  policy: Policy
+  kitShipped: boolean
+}
+
+export interface ChangeRequest {
+  ownerId: string
+  placeIds: string[]
+}
+
+/**
+ * Reads what a family wants to change, and checks that it may be changed at all.
+ * @param options with `lock`, the registration and the sessions are locked until the transaction ends; `others` are more of these.
+ * @throws DomainError `registration_not_found`, also for another family's registration or place, and what `checkChangeable` throws
+ */
+export async function readChangeable(
+  tx: Transaction,
+  registrationId: string,
+  { ownerId, placeIds }: ChangeRequest,
+  now: Temporal.Instant,
+  { lock = false, others = [] }: { lock?: boolean; others?: string[] } = {},
+): Promise<Changeable> {
+  const found = lock
+    ? await lockWithPlaces(tx, registrationId, others)
+    : await readWithPlaces(tx, registrationId, others)
+  if (found?.registration.ownerId !== ownerId) throw registrationNotFound()
+  const { registration, places, classSessions: sessions } = found
+  const wanted = new Set(placeIds)
+  const chosen = places.filter(({ id }) => wanted.has(id))
+  const [first] = chosen
+  if (!first || chosen.length < wanted.size) throw registrationNotFound()
+  const from = sessions.find(({ id }) => id === first.classSessionId)
+  if (!from) throw new Error(`The class session of place ${first.id} does not exist.`)
+  const states = await readPaymentStates(tx, [registration])
+  const paymentState = states.get(registrationId) ?? 'paid'
+  checkChangeable({ status: registration.status, paymentState, places: chosen }, from, now)
+  const [kit] = await tx.select().from(kitShipments).where(eq(kitShipments.registrationId, registrationId))
+  return {
+    registration,
+    places,
+    chosen,
+    sessions,
+    from,
+    policy: await readPolicy(tx, now),
+    kitShipped: kit?.status === 'shipped',
+  }
+}
+
+async function readWithPlaces(tx: Transaction, id: string, others: string[]) {
+  const [registration] = await tx.select().from(registrations).where(eq(registrations.id, id))
+  if (!registration) return undefined
+  const places = (await readPlaces(tx, [registration])).get(id) ?? []
+  const ids = [registration.classSessionId, ...places.map(({ classSessionId }) => classSessionId), ...others]
+  return {
+    registration,
+    places,
+    classSessions: await tx.select().from(classSessions).where(inArray(classSessions.id, ids)),
+  }
+}
+
+async function readPolicy(tx: Transaction, now: Temporal.Instant): Promise<Policy> {
+  const policies = await tx.select().from(changePolicies).orderBy(desc(changePolicies.validFrom))
+  return policyInForce(policies, now) ?? firstPolicy
+}
+
+/** The class of a session, as terms describe it. */
+export async function classFacts(tx: Transaction, classSessionId: string): Promise<ChangeTerms['from']> {
+  const [found] = await readClasses(tx, [classSessionId])
+  if (!found) throw new Error(`${classSessionId} is not the session of a level.`)
+  const { classType, levelTitle, startDate, startTime, durationMinutes, timeZone } = found
+  return { classSessionId, classType, levelTitle, startDate, startTime, durationMinutes, timeZone }
+}

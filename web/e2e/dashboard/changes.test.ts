@@ -1,0 +1,154 @@
+import type { ChangeTerms, MoveOptions } from '@robokids/contracts/changes'
+import type { Place } from '@robokids/contracts/enrollment'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { sampleChange } from '../../src/dashboard/sample-change.ts'
+import { sampleCard, sampleDashboard } from '../../src/dashboard/sample-dashboard.ts'
+import { findings } from '../axe.ts'
+import { eventually, useSite } from '../fixture.ts'
+import { maren } from '../stub-accounts.ts'
+import { refusal } from '../stub-api.ts'
+
+const site = useSite()
+const phone = { viewport: { width: 390, height: 844 }, timezoneId: 'America/Los_Angeles' }
+const desktop = { viewport: { width: 1280, height: 900 }, timezoneId: 'America/Los_Angeles' }
+
+const { terms } = sampleChange
+const [line] = terms.lines
+const reference = terms.registrationId
+const place = (childName: string, placeId: string): Place => ({
+  ...terms.from,
+  placeId,
+  childName,
+  childAge: 8,
+  status: 'seated',
+  paidAmount: 40_000,
+  moves: 0,
+  cancelledAt: null,
+})
+const noa = place('Noa', line?.placeId ?? '')
+const ivo = place('Ivo', '019a0000-0000-8000-8000-000000000009')
+const to = terms.to ?? terms.from
+
+const option = { ...to, seatsLeft: 4, due: 10_000, back: 0 }
+const full = { ...terms.from, classSessionId: '019a0000-0000-7000-8000-000000000011', startDate: '2030-02-27' }
+const options: MoveOptions = {
+  refusal: null,
+  until: '2030-02-20T00:00:00.000Z',
+  kitShipped: false,
+  options: [option, { ...full, seatsLeft: 0, due: 0, back: 0 }],
+}
+const cancelTerms: ChangeTerms = {
+  ...terms,
+  kind: 'cancel',
+  to: null,
+  due: 0,
+  lines: [{ ...line!, price: null, due: 0, back: 0 }],
+  rule: { ...terms.rule, percent: 0, until: null, moves: null },
+}
+
+async function open(path: string, places: Place[], profile = phone): Promise<Page> {
+  site.api.accounts.user = maren
+  const card = sampleCard({ registrationId: reference, places, startsAt: '2027-02-06T00:00:00.000Z' })
+  const classes = { cards: [card], memberClasses: [], past: 0, lastFinished: null }
+  site.api.accounts.dashboard = sampleDashboard({ classes })
+  site.api.on('GET /api/registrations/:reference/changes', () => ({ json: { places, changes: [] } }))
+  site.api.on('POST /api/registrations/:reference/move/options', () => ({ json: options }))
+  const page = await site.open(profile)
+  await page.goto(path)
+  return page
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 })
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
+
+describe('canceling a class', () => {
+  it('asks who, says plainly what goes back and by which rule, offers to move instead, and sends exactly that once', async () => {
+    const sent: unknown[] = []
+    site.api.on('POST /api/registrations/:reference/cancellation/quote', () => ({
+      json: { quoteId: 'first', terms: cancelTerms },
+    }))
+    const better = {
+      quoteId: 'second',
+      terms: { ...cancelTerms, back: 20_000, lines: [{ ...cancelTerms.lines[0]!, back: 20_000 }] },
+    }
+    site.api.on('POST /api/registrations/:reference/cancellation', ({ body }) => {
+      sent.push(body)
+      return sent.length === 1
+        ? refusal('quote_outdated', 'Something has changed. Please check it.', undefined, { quote: better })
+        : { json: { ...sampleChange, kind: 'cancel', status: 'done', heldUntil: null, terms: better.terms } }
+    })
+    const page = await open(`/dashboard/cancel?card=${reference}`, [ivo, noa])
+    await heading(page, 'Whose class is canceled?').waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByText('Choose a child.').waitFor()
+    await page.getByLabel('Noa').check()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await heading(page, 'What happens').waitFor()
+    await eventually(() => focused(page)).toBe('What happens')
+    await page.getByText('You can move for free until Tuesday, February 19, 2030, 4:00 PM Pacific.').waitFor()
+    expect(await page.getByRole('link', { name: 'Move instead' }).getAttribute('href')).toContain('/dashboard/move?')
+    await page.getByText('All sales are final: nothing goes back.').waitFor()
+    expect(await findings(page)).toEqual([])
+    await page.reload()
+    await page.getByRole('button', { name: 'Cancel Noa’s class, $0.00 back' }).click()
+    await page.getByRole('button', { name: 'Cancel Noa’s class, $200.00 back' }).click()
+    await heading(page, 'Your classes').waitFor()
+    expect(sent).toMatchObject([
+      { placeIds: [noa.placeId], quoteId: 'first' },
+      { placeIds: [noa.placeId], quoteId: 'second' },
+    ])
+  })
+})
+
+describe('moving a child', () => {
+  it.each([
+    ['a phone', phone],
+    ['a desktop', desktop],
+  ])(
+    'on %s shows each date with its price, then what happens, and leads to the payment of the difference',
+    async (_on, profile) => {
+      site.api.on('POST /api/registrations/:reference/move/quote', () => ({ json: { quoteId: 'first', terms } }))
+      site.api.on('POST /api/registrations/:reference/move', () => ({
+        json: { change: sampleChange, checkoutUrl: `${site.url}/card-page` },
+      }))
+      const page = await open('/dashboard', [noa], profile)
+      await page.getByRole('link', { name: /^Move/ }).click()
+      await heading(page, 'Where to?').waitFor()
+      const rows = await page.getByRole('listitem').allInnerTexts()
+      expect(rows.join(' ').replaceAll(/\s+/g, ' ')).toContain(
+        'Tuesday, March 5, 2030, 4:00 PM Pacific 4 seats left · +$100.00',
+      )
+      expect(await page.getByRole('link', { name: /^Join the waitlist/ }).count()).toBe(1)
+      expect(await findings(page)).toEqual([])
+      await page.getByRole('link', { name: /^Choose/ }).focus()
+      await page.keyboard.press('Enter')
+      await heading(page, 'Check the move').waitFor()
+      await eventually(() => focused(page)).toBe('Check the move')
+      await page.getByText('This is your one free move.').waitFor()
+      expect(await findings(page)).toEqual([])
+      await page.getByRole('link', { name: 'Keep February 26' }).waitFor()
+      await page.getByRole('button', { name: 'Pay $100.00 and move Noa' }).click()
+      await page.waitForURL('**/card-page')
+    },
+  )
+
+  it('that the policy refuses has no button, and a date that has filled up leaves everything as it was', async () => {
+    const page = await open(`/dashboard/move?card=${reference}`, [noa])
+    await heading(page, 'Where to?').waitFor()
+    site.api.on('POST /api/registrations/:reference/move/quote', () => ({ json: { quoteId: 'first', terms } }))
+    site.api.on('POST /api/registrations/:reference/move', () => refusal('class_full', 'This class is full.'))
+    await page.getByRole('link', { name: /^Choose/ }).click()
+    await page.getByRole('button', { name: 'Pay $100.00 and move Noa' }).click()
+    await page.getByText('That date just filled up. Nothing has changed.').waitFor()
+    await page.getByRole('link', { name: 'Choose another date' }).waitFor()
+
+    const text = 'Moving was free until Friday, January 1, 2027, 4:00 PM Pacific. Write to us if something came up.'
+    site.api.on('POST /api/registrations/:reference/move/options', () => ({
+      json: { refusal: text, until: null, kitShipped: false, options: [] },
+    }))
+    await page.goto(`/dashboard/move?card=${reference}`)
+    await page.getByText(text).waitFor()
+    expect(await page.getByRole('link', { name: /^Choose/ }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,2 @@
+export { CancelPage } from './CancelPage.tsx'
+export { MovePage } from './MovePage.tsx'
