@@ -281,7 +281,7 @@ describe('a class date', () => {
     await system.pay(other.checkoutUrl)
     await system.reaches(other.registrationId, 'confirmed')
     await system.sql('enrollment')`
-      update class_sessions set capacity = 2 where class_type = 'custom' and date = ${startDate}`
+      update class_sessions set capacity = held + sold where class_type = 'custom' and date = ${startDate}`
 
     const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
     const page = await context.newPage()
