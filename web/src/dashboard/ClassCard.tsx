@@ -222,7 +222,7 @@ interface CardFrameProps {
   children: ReactNode
 }
 
-export function CardFrame({ id, accent, who, what, badge, actions, children }: CardFrameProps) {
+function CardFrame({ id, accent, who, what, badge, actions, children }: CardFrameProps) {
   const headingId = useId()
   return (
     <Card as="article" accent={accent} id={id} aria-labelledby={headingId} className={styles.card ?? ''}>

@@ -15,7 +15,7 @@ const day = (instant: string) => dateOf(schoolDate(instant))
 const plans = { monthly: 'Monthly', yearly: 'Yearly' }
 
 /** What a parent needs to know of a membership's money, in a sentence or two. */
-export function membershipSentence({ unpaid, endsAt, nextCharge, plan, amount, currency }: Membership): string {
+function membershipSentence({ unpaid, endsAt, nextCharge, plan, amount, currency }: Membership): string {
   const price = `${plans[plan]}, ${formatMoney({ amount, currency })}.`
   if (unpaid) {
     const missing = `Your payment of ${formatMoney({ amount: unpaid.amount, currency })} did not go through.`

@@ -14,7 +14,7 @@ import { clockTimeOf, dateOf, momentOf, nearnessOf, timeOf } from './moments.ts'
 
 export type Tone = 'done' | 'note' | 'wrong'
 
-export type CardKind =
+type CardKind =
   | 'held'
   | 'processing'
   | 'hold ended'

@@ -8,7 +8,7 @@ const dayMs = 86_400_000
 
 const withoutYear = (text: string) => text.replace(/, \d{4}$/, '')
 /** `2027-01-22` → `Friday, January 22`. */
-export const dayOf = (date: string) => withoutYear(formatClassDate(date))
+const dayOf = (date: string) => withoutYear(formatClassDate(date))
 /** `2027-01-22` → `January 22`. */
 export const dateOf = (date: string) => withoutYear(formatDay(date))
 const weekdayOf = (date: string) => formatClassDate(date).split(',', 1)[0] ?? ''

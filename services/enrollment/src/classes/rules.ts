@@ -3,7 +3,7 @@ import { linkClosesMinutesAfter, linkOpensMinutesBefore, type ReminderKind } fro
 import { DomainError } from '@robokids/runtime/errors'
 
 /** The number of weekly meetings of each program; a members' class is a single one. */
-export const meetingCounts: Record<ClassType, number> = {
+const meetingCounts: Record<ClassType, number> = {
   basic: 6,
   intermediate: 6,
   advanced: 8,

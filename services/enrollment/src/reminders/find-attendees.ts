@@ -58,15 +58,9 @@ export async function findMembers(db: Database | Transaction, classSessionId: st
     const { email } = await ownershipOfSeat(db, seat)
     const { attemptId, familyTimeZone, createdAt } = seat
     const childNames = waiver?.member?.children.map(({ childName }) => childName) ?? []
-    members.push({
-      membershipId: attemptId,
-      email,
-      familyTimeZone,
-      guardianName: waiver?.guardianName ?? '',
-      childNames,
-      isSigned: waiver !== null,
-      since: createdAt,
-    })
+    const isSigned = waiver !== null
+    const member = { email, familyTimeZone, guardianName: waiver?.guardianName ?? '', childNames, isSigned }
+    members.push({ membershipId: attemptId, since: createdAt, member })
   }
   return members
 }

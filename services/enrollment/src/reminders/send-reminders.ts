@@ -90,7 +90,7 @@ async function publishReminder(
     },
   }))
   const seated = (await findMembers(tx, classSessionId)).filter(({ since }) => isInTime(since))
-  const members = seated.map(({ membershipId, since: _, ...member }) => ({
+  const members = seated.map(({ membershipId, member }) => ({
     subject: membershipId,
     data: {
       ...facts,
