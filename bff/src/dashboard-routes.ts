@@ -23,7 +23,7 @@ import { familyOf } from './views/dashboard-cards.ts'
 import { dashboardPastView, dashboardStream, dashboardView, streamOfAccount } from './views/dashboard.ts'
 
 const byId = z.object({ id: uuid() })
-const byToken = z.object({ token: z.string().min(1).max(100) })
+const byToken = z.object({ token: z.string().regex(/^[\w-]{1,100}$/) })
 
 /** The home of the signed-in account. All answers are private: `no-store`, as all of the API. */
 export function dashboardRoutes(

@@ -178,7 +178,17 @@ const bodies: Record<string, object> = {
 const paymentPages = ['/api/registrations/:reference/pay/:page', '/api/membership-checkouts/:reference/pay/:page']
 
 /** Reached with a session only. */
-const ownPages = ['/api/member-seats/:reference/link']
+const ownPages = [
+  'GET /api/member-seats/:reference/link',
+  'GET /api/registrations/:reference/changes',
+  'POST /api/registrations/:reference/cancellation',
+  'POST /api/registrations/:reference/cancellation/quote',
+  'POST /api/registrations/:reference/correction',
+  'POST /api/registrations/:reference/move',
+  'POST /api/registrations/:reference/move/options',
+  'POST /api/registrations/:reference/move/quote',
+  'POST /api/registrations/:reference/move/withdraw',
+]
 
 describe('a reference', () => {
   /** Starts a BFF with services that have no records. */
@@ -222,7 +232,8 @@ describe('a reference', () => {
   it('is part of exactly these routes', async () => {
     const known = [
       ...pages.map(([method, path]) => `${method} ${path}`),
-      ...[...paymentPages, ...ownPages].map((path) => `GET ${path}`),
+      ...paymentPages.map((path) => `GET ${path}`),
+      ...ownPages,
     ]
     const found = (await routes()).flatMap(({ method, url }) =>
       [method]

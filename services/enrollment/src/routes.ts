@@ -243,7 +243,7 @@ export function routes(http: Http, context: Context<Config>): void {
 
   http.get(
     '/calendars/:token',
-    { schema: { params: z.object({ token: z.string().min(1).max(100) }) } },
+    { schema: { params: z.object({ token: z.string().regex(/^[\w-]{1,100}$/) }) } },
     async (request, reply) => {
       const calendar = await readCalendarFeed(request.params.token, context)
       return reply.header('content-type', 'text/calendar; charset=utf-8').send(calendar)
