@@ -384,6 +384,32 @@ describe('npm run admin -- sessions, seasons and capacity', () => {
     expect((await admin('capacity', id, '10')).code).toBe(0)
   })
 
+  it('The meetings, the link and the coach of a class session are listed and changed', async () => {
+    const [{ classSessionId: id } = { classSessionId: '' }] = await sessions()
+    type Meeting = { number: number; date: string; startTime: string }
+    const meetings = async () => {
+      const { output } = await admin('meetings', id, '--json')
+      return (JSON.parse(output) as { meetings: Meeting[] }).meetings
+    }
+    const before = await meetings()
+    const dayAfter = Temporal.PlainDate.from(before[1]?.date ?? '')
+      .add({ days: 1 })
+      .toString()
+    expect((await admin('move-meeting', id, '2', dayAfter, '10:30', '--dry-run')).code).toBe(0)
+    expect(await meetings()).toEqual(before)
+    expect((await admin('move-meeting', id, '2', dayAfter, '10:30')).code).toBe(0)
+    expect((await meetings())[1]).toMatchObject({ date: dayAfter, startTime: '10:30' })
+    expect((await admin('move-meeting', id, '1', dayAfter)).output).toContain('meeting_not_movable')
+    expect((await admin('skip-meeting', id, '6')).code).toBe(0)
+    expect((await admin('link', id, 'https://meet.example.com/room-7', '1234')).code).toBe(0)
+    expect((await admin('link', id, 'room 7')).output).toContain('joinUrl must be an https:// address.')
+    expect((await admin('coach', id, 'Dana', 'Reyes')).code).toBe(0)
+    expect((await sessions()).find((session) => session.classSessionId === id)).toMatchObject({
+      coachName: 'Dana Reyes',
+      joinUrl: 'https://meet.example.com/room-7',
+    })
+  })
+
   it('A season can be opened on given dates, once', async () => {
     const date = Temporal.Now.plainDateISO().add({ years: 1 }).toString()
     // The season that the system opened today would have the same name.
