@@ -7,7 +7,7 @@ import { eventually } from '@robokids/test/bed'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { reminders } from '../src/schema.ts'
+import { classSessions, reminders } from '../src/schema.ts'
 import { nextReminder, sendReminders } from '../src/reminders/send-reminders.ts'
 import { adminHeaders, codeOf, startEnrollment, type EnrollmentFixture } from './fixture.ts'
 
@@ -317,6 +317,27 @@ describe('the mails around meetings', () => {
       ['day', '2034-01-18'],
       ['hour', '2034-01-18'],
     ])
+  })
+
+  it('do not deadlock with moving the meeting that they are about', async () => {
+    const session = await fixture.session({ date: '2035-01-05' })
+    await fixture.enroll(session)
+    const [first] = await startsOf(session.id)
+    if (first) fixture.service.context.clock.set(first.subtract({ hours: 24 }))
+    let sending: Promise<void> | undefined
+    // The steps of moving a meeting: it locks the session, and replaces the reminders.
+    await fixture.db.transaction(async (tx) => {
+      await tx.select().from(classSessions).where(eq(classSessions.id, session.id)).for('update')
+      sending = runReminders()
+      await eventually(() =>
+        fixture.db
+          .execute(sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+          .then(({ rowCount }) => rowCount),
+      )
+      await tx.delete(reminders).where(eq(reminders.classSessionId, session.id))
+    })
+    await sending
+    expect(await remindersDue(session.id)).toEqual([])
   })
 
   it('are scheduled for sessions that an older version has opened', async () => {

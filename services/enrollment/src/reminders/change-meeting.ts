@@ -60,18 +60,18 @@ async function change(
     const [session] = await tx.select().from(classSessions).where(eq(classSessions.id, classSessionId)).for('update')
     if (!session) throw classSessionNotFound()
     const before = (await readMeetings(tx, [classSessionId])).get(classSessionId) ?? []
+    const unchanged = { ...presentSession(session), meetings: before.map(presentMeeting) }
     const [known] = await tx.select().from(meetingChanges).where(eq(meetingChanges.changeId, id))
     if (known) {
       const isRepeated = known.classSessionId === classSessionId && known.number === number && known.kind === kind
       if (!isRepeated) throw new DomainError('id_reused', 'This id belongs to another change.')
-      return { ...presentSession(session), meetings: before.map(presentMeeting) }
+      return unchanged
     }
     const now = context.clock.now()
     const after = decide(before, session.timeZone, now)
     const [from, to] = [before, after].map((list) => list.find((one) => one.number === number))
     if (!from || !to) throw new DomainError('meeting_not_found', `This class has no meeting ${number}.`)
-    const isUnchanged = from.date === to.date && from.startTime === to.startTime
-    if (isUnchanged) return { ...presentSession(session), meetings: before.map(presentMeeting) }
+    if (from.date === to.date && from.startTime === to.startTime) return unchanged
     await tx.insert(meetingChanges).values({
       changeId: id,
       classSessionId,

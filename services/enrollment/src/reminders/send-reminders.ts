@@ -5,7 +5,8 @@ import type { Context } from '@robokids/runtime/service'
 import { and, asc, eq, isNull, lte, min } from 'drizzle-orm'
 import { presentMeeting, readMeetings } from '../classes/meetings.ts'
 import type { Config } from '../config.ts'
-import { classSessions, levels, reminders } from '../schema.ts'
+import { lockClassSessions } from '../registrations/lock-registration.ts'
+import { levels, reminders, type classSessions } from '../schema.ts'
 import { findAttendees, findMembers } from './find-attendees.ts'
 
 /** When the next mail around a meeting is due. */
@@ -24,38 +25,39 @@ export async function sendReminders(context: Context<Config>, signal: AbortSigna
   }
 }
 
-/** @returns whether one was due. */
+/**
+ * Locks the class session before its reminder, as moving a meeting does: the other way round, the two could deadlock.
+ * @returns whether one was due.
+ */
 async function sendNext(tx: Transaction, { clock }: Context<Config>): Promise<boolean> {
   const now = clock.now()
-  const [reminder] = await tx
-    .select()
-    .from(reminders)
-    .where(and(isNull(reminders.handledAt), lte(reminders.dueAt, now)))
-    .orderBy(asc(reminders.dueAt))
-    .limit(1)
-    .for('update', { skipLocked: true })
-  if (!reminder) return false
-  const { classSessionId, number, kind } = reminder
-  await tx
-    .update(reminders)
-    .set({ handledAt: now })
-    .where(and(eq(reminders.classSessionId, classSessionId), eq(reminders.number, number), eq(reminders.kind, kind)))
-  const isExpired = Temporal.Instant.compare(reminder.expiresAt, now) <= 0
-  if (!isExpired) await publishReminder(tx, reminder, reminder.dueAt)
+  const isDue = and(isNull(reminders.handledAt), lte(reminders.dueAt, now))
+  const [next] = await tx.select().from(reminders).where(isDue).orderBy(asc(reminders.dueAt)).limit(1)
+  if (!next) return false
+  const { classSessionId, number, kind } = next
+  const [session] = await lockClassSessions(tx, [classSessionId])
+  const isThis = and(
+    eq(reminders.classSessionId, classSessionId),
+    eq(reminders.number, number),
+    eq(reminders.kind, kind),
+  )
+  const [reminder] = await tx.update(reminders).set({ handledAt: now }).where(and(isThis, isDue)).returning()
+  const isExpired = reminder && Temporal.Instant.compare(reminder.expiresAt, now) <= 0
+  // Another process may have sent it, or its meeting may have been moved, while this one waited for the session.
+  if (session && reminder && !isExpired) await publishReminder(tx, session, reminder)
   return true
 }
 
 async function publishReminder(
   tx: Transaction,
-  { classSessionId, number, kind }: Pick<typeof reminders.$inferSelect, 'classSessionId' | 'number' | 'kind'>,
-  dueAt: Temporal.Instant,
+  session: typeof classSessions.$inferSelect,
+  { classSessionId, number, kind, dueAt }: typeof reminders.$inferSelect,
 ): Promise<void> {
   // A family that paid only after it was due has the confirmation, which says the same.
   const isInTime = (since: Temporal.Instant | null) => since === null || Temporal.Instant.compare(since, dueAt) <= 0
-  const [session] = await tx.select().from(classSessions).where(eq(classSessions.id, classSessionId)).for('share')
   const meetings = (await readMeetings(tx, [classSessionId])).get(classSessionId) ?? []
   const meeting = meetings.find((one) => one.number === number)
-  if (session?.status !== 'open' || !meeting) return
+  if (session.status !== 'open' || !meeting) return
   const { classType, timeZone, coachName, joinUrl, passcode } = session
   const [level] = await tx
     .select({ title: levels.title })
