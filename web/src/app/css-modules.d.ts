@@ -1020,7 +1020,6 @@ declare module '*/Waitlist.module.css' {
     readonly form: string
     readonly group: string
     readonly left: string
-    readonly place: string
   }
   export default styles
 }

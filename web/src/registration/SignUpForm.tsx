@@ -29,6 +29,7 @@ import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Notice } from '../ui/Notice.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
+import { AddressFields } from './AddressFields.tsx'
 import { ChildrenFields } from './ChildrenFields.tsx'
 import { mayHoldSeats } from './draft.ts'
 import { registrationAlert } from './failure.ts'
@@ -229,23 +230,7 @@ export function SignUpForm({ classType, offer, failed }: SignUpFormProps) {
           />
         </fieldset>
 
-        <fieldset className={styles.group}>
-          <legend>Where to ship the kit</legend>
-          <Field {...text('addressLine1')} label="Address line 1" autoComplete="address-line1" required />
-          <Field {...text('addressLine2')} label="Address line 2" optional autoComplete="address-line2" />
-          <div className={styles.place}>
-            <Field {...text('city')} label="City" autoComplete="address-level2" required />
-            <Field {...text('state')} label="State" autoComplete="address-level1" required />
-            <Field
-              {...text('zipCode')}
-              label="Zip code"
-              inputMode="numeric"
-              autoComplete="postal-code"
-              maxLength={10}
-              required
-            />
-          </div>
-        </fieldset>
+        <AddressFields field={text} />
 
         <ChildrenFields
           offer={offer}

@@ -35,7 +35,7 @@ export const emptyValues: SignUpValues = {
 export type TextField = Exclude<keyof SignUpValues, 'children'>
 export const textFields = Object.keys(emptyValues).filter((name): name is TextField => name !== 'children')
 
-const addressFields = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode'] as const
+export const addressFields = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode'] as const
 
 export const isEmptyChild = ({ childName, childAge }: ChildValues) => childName === '' && childAge === ''
 

@@ -20,14 +20,14 @@ import { MessageLine } from '../forms/Form.tsx'
 import { importOrReload } from '../forms/import-or-reload.ts'
 import { useSubmit } from '../forms/use-submit.ts'
 import { prepareProof, provenApi } from '../proof-of-work/proven.ts'
+import { AddressFields } from '../registration/AddressFields.tsx'
 import { registerAnswer } from '../registration/answers.ts'
 import { saveRecords } from '../registration/record.ts'
-import type { SignUpValues } from '../registration/sign-up-values.ts'
+import { addressFields, type SignUpValues } from '../registration/sign-up-values.ts'
 import { useSignUpValues } from '../registration/use-sign-up-values.ts'
 import { Button } from '../ui/Button.tsx'
 import { CheckFields } from '../ui/CheckFields.tsx'
 import { DisabledUntilHydrated } from '../ui/DisabledUntilHydrated.tsx'
-import { Field } from '../ui/Field.tsx'
 import { DeclineButton } from './DeclineButton.tsx'
 import { readersMoment, schoolMoment, timeLeft } from './offer-time.ts'
 import { waitlistQuery } from './waitlist-query.ts'
@@ -35,7 +35,6 @@ import styles from './Waitlist.module.css'
 
 const loadChecks = () => import('./read-address.ts')
 const idOf = (field: string) => `offer-${field}`
-const addressFields = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode'] as const
 
 /** The time, every few seconds: enough for a text that changes by the minute. */
 function useNow(): number {
@@ -159,23 +158,7 @@ export function Offer({ entry, children, ended }: OfferProps) {
       >
         <MessageLine message={message} />
         <DisabledUntilHydrated>
-          <fieldset className={styles.group}>
-            <legend>Where to ship the kit</legend>
-            <Field {...text('addressLine1')} label="Address line 1" autoComplete="address-line1" required />
-            <Field {...text('addressLine2')} label="Address line 2" optional autoComplete="address-line2" />
-            <div className={styles.place}>
-              <Field {...text('city')} label="City" autoComplete="address-level2" required />
-              <Field {...text('state')} label="State" autoComplete="address-level1" required />
-              <Field
-                {...text('zipCode')}
-                label="Zip code"
-                inputMode="numeric"
-                autoComplete="postal-code"
-                maxLength={10}
-                required
-              />
-            </div>
-          </fieldset>
+          <AddressFields field={text} />
           <p className={styles.aside}>
             {`Once you take ${them}, we hold ${them} for ${unopenedHoldMinutes} minutes, and for ${paymentPageMinutes} once the card page opens. You won’t be charged until you confirm there.`}
           </p>
