@@ -254,6 +254,8 @@ describe('the steps of a sign-in', () => {
     await press(page, 'Use my authenticator app instead')
     await page.getByRole('heading', { name: 'Enter the code from your app' }).waitFor()
     await press(page, 'Text me a code instead')
+    // Both steps have a field of this name: a code typed before the step has changed would go into the earlier one.
+    await page.getByRole('heading', { name: 'Enter the code from your phone' }).waitFor()
     await page.getByLabel('Code').fill('123456')
     await press(page, 'Continue')
     await loggedIn(page)
