@@ -34,6 +34,7 @@ export const pagePaths = [
   '/oauth-redirect',
   '/dashboard',
   '/dashboard/move',
+  '/choice',
   '/dashboard/cancel',
   '/profile',
   '/about',

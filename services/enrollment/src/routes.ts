@@ -45,6 +45,7 @@ import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { cancellationRoutes } from './cancellations/routes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { readFamilyClasses } from './families/read-classes.ts'
 import { releaseOwnSeats } from './families/release-seats.ts'
@@ -82,6 +83,7 @@ const byNumber = byId.extend({ number: z.coerce.number().int().min(1) })
 export function routes(http: Http, context: Context<Config>): void {
   registerMetrics(context)
   changeRoutes(http, context)
+  cancellationRoutes(http, context)
   const onRequest = requireAdmin(context)
 
   http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({

@@ -1,2 +1,3 @@
 export { CancelPage } from './CancelPage.tsx'
+export { ChoicePage } from './ChoicePage.tsx'
 export { MovePage } from './MovePage.tsx'
