@@ -161,7 +161,8 @@ describe('The school’s cancellation of a class', () => {
     const late = await fixture.hold(session)
     await fixture.hold(session)
     const entryId = randomUUIDv7()
-    await fixture.call('POST', '/waitlist', { ...requestFor(session), id: entryId })
+    const waiting = { ...requestFor(session), id: entryId, email: 'ada.lind@example.com', browserId: randomUUIDv7() }
+    expect((await fixture.call('POST', '/waitlist', waiting)).status).toBe(200)
 
     const cancellation = await cancel(session)
     expect(cancellation).toMatchObject({ status: 'cancelled', waiting: 0, back: 80_000 })

@@ -23,6 +23,7 @@ import { Join, linkOfCard, Passcode, useClassLink } from './class-link.tsx'
 import styles from './ClassCard.module.css'
 import { AllDates, NextMeeting } from './Meetings.tsx'
 import { Moment } from './Moment.tsx'
+import { PendingMove } from './PendingMove.tsx'
 import { isLinkOpen } from './upcoming.ts'
 
 interface ClassCardProps {
@@ -112,11 +113,39 @@ function cardActions(card: DashboardCard, state: CardState): ReactNode {
     case 'ready':
     case 'today':
       return <AddToCalendar registrationId={card.registrationId} />
+    case 'choice':
+      return choiceActions(card, state)
+    case 'moving':
+      return (
+        card.pendingMove && <PendingMove base={`/api/registrations/${card.registrationId}`} move={card.pendingMove} />
+      )
     case 'finished':
       return nextLevel(card)
     default:
       return null
   }
+}
+
+/** Neither way is the better one. */
+function choiceActions({ places = [] }: DashboardCard, { due }: CardState): ReactNode {
+  const reference = places.find(({ classCancelled }) => classCancelled)?.classCancelled?.choiceId
+  if (!reference) return null
+  const children = places.map(({ placeId }) => placeId).join(',')
+  return (
+    <>
+      <ButtonLink to="/choice" search={{ reference, step: 'dates', children }} variant="secondary">
+        Choose a new date
+      </ButtonLink>
+      <ButtonLink to="/choice" search={{ reference, step: 'refund', children }} variant="secondary">
+        {`Get ${due ? formatMoney(due) : 'your money'} back`}
+      </ButtonLink>
+      {places.length > 1 && (
+        <ButtonLink to="/choice" search={{ reference, step: 'each' }} variant="quiet">
+          Choose for each child
+        </ButtonLink>
+      )}
+    </>
+  )
 }
 
 /** After a level the next one. */

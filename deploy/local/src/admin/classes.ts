@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { classCancellationSchema } from '@robokids/contracts/class-cancellation'
 import { classSessionsSchema, listedSessionSchema, seasonsSchema } from '@robokids/contracts/enrollment'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { waitlistLineSchema } from '@robokids/contracts/waitlist'
 import { json, OperatorError } from '../operated-system.ts'
 import { queryOf, required, segment, wholeNumber, type Commands } from './command.ts'
 
@@ -119,6 +120,38 @@ export const classCommands: Commands = {
       const rows = families.map(({ children, ...family }) => ({ ...family, children: children.join(', ') }))
       const columns = ['registrationId', 'guardianName', 'email', 'children', 'back', 'state']
       return { list: { name: 'families', rows, columns, none: 'No families.' } }
+    },
+  },
+  waitlist: {
+    takes: '<classSessionId>',
+    does: 'lists the line of a class: who has an offer until when, who waits, and how often each was passed over',
+    of: ['enrollment'],
+    lists: true,
+    async run({ words: [id] }) {
+      const path = `/admin/class-sessions/${segment(id, 'session')}/waitlist`
+      const { entries } = waitlistLineSchema.parse(await json('enrollment', 'GET', path))
+      const rows = entries.map(({ children, ...entry }) => ({ ...entry, seats: children.length }))
+      const columns = [
+        'entryId',
+        'place',
+        'status',
+        'seats',
+        'guardianName',
+        'email',
+        'offerEndsAt',
+        'passedOver',
+        'createdAt',
+      ]
+      return { list: { name: 'waitlist', rows, columns, none: 'Nobody waits.' } }
+    },
+  },
+  'waitlist remove': {
+    takes: '<entryId>',
+    does: 'removes a family from the line of a class; the seats of its offer go to the next family',
+    of: ['enrollment'],
+    changes: true,
+    async run({ words: [id], change }) {
+      return { value: await change('enrollment', `/admin/waitlist/${segment(id, 'entry')}/remove`) }
     },
   },
   link: {
