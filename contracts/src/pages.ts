@@ -34,6 +34,7 @@ export const pagePaths = [
   '/oauth-redirect',
   '/dashboard',
   '/dashboard/move',
+  '/dashboard/correct',
   '/choice',
   '/dashboard/cancel',
   '/profile',

@@ -28,6 +28,7 @@ import {
   changeQuoteSchema,
   changeSchema,
   changesSchema,
+  correctedSchema,
   moveOptionsSchema,
   moveResponseSchema,
 } from '@robokids/contracts/changes'
@@ -126,6 +127,15 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     sample: { meeting: 1, joinUrl: 'https://meet.example.com/room-7', passcode: '4242', closesAt: time },
   },
   { file: 'changes', schema: changesSchema, answer: changing.changes, sample: { places: [], changes: [] } },
+  {
+    file: 'corrected',
+    schema: correctedSchema,
+    answer: changing.corrected,
+    sample: {
+      children: [{ childName: 'Ivo', childAge: 9 }],
+      address: { addressLine1: '14 Alder Way', addressLine2: '', city: 'Durham', state: 'NC', zipCode: '27701' },
+    },
+  },
   { file: 'choice', schema: choiceViewSchema, answer: changing.choice, sample: sampleChoice },
   { file: 'change', schema: changeSchema, answer: changing.change, sample: sampleChange },
   {

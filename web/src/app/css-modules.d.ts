@@ -239,6 +239,7 @@ declare module '*/CalendarPart.module.css' {
 
 declare module '*/Change.module.css' {
   const styles: {
+    readonly child: string
     readonly group: string
     readonly money: string
   }

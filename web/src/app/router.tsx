@@ -53,6 +53,7 @@ interface SearchParameters extends Record<SignUpPath, 'startDate'> {
   '/dashboard': 'card' | 'child' | 'open'
   '/dashboard/move': 'card' | 'children' | 'to'
   '/dashboard/cancel': 'card' | 'children'
+  '/dashboard/correct': 'card'
   '/choice': 'reference' | 'children' | 'to' | 'step' | 'change'
   '/robokids-payment': 'reference'
   '/robokids/success': 'reference' | RecordParameter
@@ -146,6 +147,7 @@ const oauthRedirect = lazyRouteComponent(() => import('../account/OauthRedirect.
 const dashboard = lazyRouteComponent(() => import('../dashboard/Dashboard.tsx'), 'Dashboard')
 const move = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'MovePage')
 const cancel = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'CancelPage')
+const correct = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'CorrectPage')
 const choice = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'ChoicePage')
 const profile = lazyRouteComponent(() => import('../profile/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver')
@@ -216,6 +218,7 @@ const routeTree = root.addChildren([
   page('/dashboard', 'Your classes', dashboard),
   page('/dashboard/move', 'Move a class', move),
   page('/dashboard/cancel', 'Cancel a class', cancel),
+  page('/dashboard/correct', 'Correct a name or the address', correct),
   page('/choice', 'Your choice', choice),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),

@@ -210,7 +210,7 @@ export function ClassCard({ card, state, now, open = false }: ClassCardProps) {
 }
 
 /** What the family can change by itself until the first meeting. */
-function Changes({ card: { registrationId, places = [] }, who }: { card: DashboardCard; who: string }) {
+function Changes({ card: { registrationId, places = [], kit }, who }: { card: DashboardCard; who: string }) {
   const seated = places.filter(({ status }) => status === 'seated')
   if (seated.length === 0) return null
   const [only, ...more] = seated
@@ -223,6 +223,11 @@ function Changes({ card: { registrationId, places = [] }, who }: { card: Dashboa
       <ButtonLink to="/dashboard/cancel" search={search} variant="quiet">
         Cancel this class<span className="visually-hidden">{` for ${who}`}</span>
       </ButtonLink>
+      {kit?.status !== 'shipped' && (
+        <ButtonLink to="/dashboard/correct" search={{ card: registrationId }} variant="quiet">
+          Correct a name or the address<span className="visually-hidden">{` of ${who}`}</span>
+        </ButtonLink>
+      )}
     </Row>
   )
 }
