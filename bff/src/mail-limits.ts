@@ -18,6 +18,8 @@ type Limit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export interface MailLimits {
   /** Per account, which identity (it counts per network and email) does not know. @throws DomainError `rate_limited` */
   ofAccount: Limit
+  /** Per choice that the school gives, for whoever has its link. @throws DomainError `rate_limited` */
+  ofChoice: Limit
   /** Per account, network (and the block around it) and mailbox. @throws DomainError `rate_limited` */
   ofStockAlerts: Limit
   /** As `ofStockAlerts`, with its own counts. @throws DomainError `rate_limited` */
@@ -49,6 +51,9 @@ export function createMailLimits(context: Pick<Context<Config>, 'bus' | 'config'
   const ofAccount: Limit = (request, reply) => countAccount('mails', RATE_LIMIT_NOTICES, request, reply)
   return {
     ofAccount,
+    async ofChoice({ params }) {
+      count(`choice ${(params as { reference: string }).reference.toLowerCase()}`, RATE_LIMIT_NOTICES)
+    },
     async ofStockAlerts(request, reply) {
       await ofAccount(request, reply)
       countNetworkAndMailbox('notices', RATE_LIMIT_NOTICES, RATE_LIMIT_NOTICES_TO_MAILBOX, request)

@@ -19,6 +19,7 @@ const kinds = {
   membership: ['membership_not_found', 'We can’t find a membership with this reference.'],
   payment: ['checkout_not_found', 'We can’t find a payment with this reference.'],
   waitlist: ['waitlist_entry_not_found', 'We can’t find this place in line.'],
+  choice: ['choice_not_found', 'We can’t find this choice.'],
   notice: ['notice_not_found', 'We can’t find this request.'],
 } as const satisfies Record<string, [ErrorCode, string]>
 export type ReferenceKind = keyof typeof kinds

@@ -81,7 +81,9 @@ export const registrationViewSchema = registrationSchema
         /** The price per seat in cents, and the number of paid seats. */
         unitAmount: z.int().nullable(),
         paidSeats: z.int().nullable(),
-        refunds: z.array(refundSchema.pick({ amount: true, currency: true, status: true, reason: true })),
+        refunds: z.array(
+          refundSchema.pick({ amount: true, currency: true, status: true, reason: true, refundedAt: true }),
+        ),
         disputes: z.array(disputeSchema.pick({ amount: true, currency: true, status: true })),
       })
       .nullable(),

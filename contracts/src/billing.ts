@@ -56,6 +56,8 @@ export const refundSchema = z.object({
   ...moneySchema.shape,
   reason: z.enum(['seat_gone', 'duplicate', 'amount_mismatch', 'requested']),
   status: z.enum(['pending', 'succeeded', 'failed']),
+  /** When the money went back; null before. Absent from a process of the previous version. */
+  refundedAt: z.iso.datetime().nullish(),
 })
 export type Refund = z.infer<typeof refundSchema>
 

@@ -66,6 +66,8 @@ export const changeTermsSchema = z.object({
   }),
   /** Whether the kit has left, so that a child can move within its level only. */
   kitShipped: z.boolean(),
+  /** That the school has cancelled the class: what the family chose, or that it had not chosen by the deadline. */
+  school: z.object({ choiceId: z.uuid(), by: z.enum(['family', 'deadline']) }).optional(),
 })
 export type ChangeTerms = z.infer<typeof changeTermsSchema>
 
@@ -80,6 +82,16 @@ const placeIds = z
 
 /** Today's prices, from billing's `GET /prices`: cents per seat of each class on sale. Never taken from a browser's request. */
 const unitAmounts = z.partialRecord(classTypeSchema, z.int())
+
+/**
+ * Who changes it, exactly one of these: the signed-in account, or whoever has the link to a choice that the school gives. Neither is
+ * taken from a browser's request.
+ */
+const by = { ownerId: z.uuid().optional(), choiceId: z.uuid().optional() }
+export interface ChangedBy {
+  ownerId?: string | undefined
+  choiceId?: string | undefined
+}
 
 /** The signed-in account. Never taken from a browser's request. */
 const ownerId = z.uuid()
@@ -101,12 +113,12 @@ export const quoteMoveBodySchema = quoteCancelBodySchema.extend({ to: uuid('to m
 export const moveBodySchema = quoteMoveBodySchema.extend(confirmation)
 
 /** `POST /registrations/:id/cancellation/quote` and the other three: as the browser's request, with what the BFF knows. */
-export const quoteCancelSchema = quoteCancelBodySchema.extend({ ownerId })
-export const cancelSchema = cancelBodySchema.extend({ ownerId })
+export const quoteCancelSchema = quoteCancelBodySchema.extend(by)
+export const cancelSchema = cancelBodySchema.extend(by)
 export type Cancel = z.infer<typeof cancelSchema>
-export const quoteMoveSchema = quoteMoveBodySchema.extend({ ownerId, unitAmounts })
+export const quoteMoveSchema = quoteMoveBodySchema.extend({ ...by, unitAmounts })
 export type QuoteMove = z.infer<typeof quoteMoveSchema>
-export const moveSchema = moveBodySchema.extend({ ownerId, unitAmounts })
+export const moveSchema = moveBodySchema.extend({ ...by, unitAmounts })
 export type Move = z.infer<typeof moveSchema>
 
 /**
@@ -124,7 +136,8 @@ export const correctBodySchema = z.object({
 export const correctSchema = correctBodySchema.extend({ ownerId })
 export type Correct = z.infer<typeof correctSchema>
 /** The response of the BFF. */
-export const correctedSchema = z.object({ children: z.array(childSchema), address: addressSchema })
+export const correctedSchema = registrationFactsSchema.pick({ children: true, address: true })
+export type Corrected = z.infer<typeof correctedSchema>
 
 /** A change that was confirmed: the response to its confirmation, and `GET /changes/:id`. */
 export const changeSchema = z.object({
@@ -199,7 +212,7 @@ export const moveCheckoutEnded = defineEvent(
 
 /** `POST /registrations/:id/move/options`: where these children can move, and for how much. */
 export const moveOptionsBodySchema = z.object({ placeIds })
-export const readMoveOptionsSchema = moveOptionsBodySchema.extend({ ownerId, unitAmounts })
+export const readMoveOptionsSchema = moveOptionsBodySchema.extend({ ...by, unitAmounts })
 export type ReadMoveOptions = z.infer<typeof readMoveOptionsSchema>
 export const moveOptionsSchema = z.object({
   /** Why they cannot be moved, in words for the family; null if they can. */
@@ -216,7 +229,7 @@ export type MoveOptions = z.infer<typeof moveOptionsSchema>
 export const withdrawBodySchema = z.object({ changeId: uuid('changeId must be a UUID.') })
 
 /** `POST /changes/:id/withdraw`: the family gives up a move that is not paid. */
-export const withdrawSchema = z.object({ ownerId })
+export const withdrawSchema = z.object(by)
 
 export const changesQuerySchema = z.object({ ownerId })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { registrationViewSchema } from './bff.ts'
 import { checkoutSchema, foundMembershipSchema } from './billing.ts'
+import { changeSchema } from './changes.ts'
 import { memberSeatSchema, placeSchema, registrationSchema } from './enrollment.ts'
 import * as field from './fields.ts'
 import { orderSchema } from './shop.ts'
@@ -16,7 +17,13 @@ export const maxOfFamily = 200
 
 /** `GET /accounts/:userId/classes` of enrollment: everything that an account owns there, the newest first. */
 export const familyClassesSchema = z.object({
-  registrations: z.array(registrationSchema.extend(classTime)),
+  registrations: z.array(
+    registrationSchema.extend({
+      ...classTime,
+      /** Its moves that are being paid. Absent from responses of the previous version. */
+      pendingMoves: z.array(changeSchema).optional(),
+    }),
+  ),
   /** The seats of its memberships; those that never got one are left out. */
   memberClasses: z.array(memberSeatSchema.extend(classTime)),
   /** Its places in line, and those that ended lately. Absent from responses of the previous version. */
@@ -61,9 +68,13 @@ export const dashboardCardSchema = registrationViewSchema.extend({
         paidAmount: true,
         moves: true,
         cancelledAt: true,
+        classCancelled: true,
+        cancelledBySchool: true,
       }),
     )
     .optional(),
+  /** The move of some of these children that is being paid. */
+  pendingMove: changeSchema.optional(),
   /** When it last changed. */
   updatedAt: z.iso.datetime(),
   waiver: registrationSchema.shape.waiver.unwrap().pick({ waiverId: true, signedAt: true }).nullable(),

@@ -29,6 +29,8 @@ export interface RefundProgress {
   state: 'done' | 'underway' | 'failed'
   /** Null while billing is unavailable. */
   money: Money | null
+  /** When the last of it went back, if that is known. */
+  at?: string
 }
 
 type Checkout = NonNullable<RegistrationView['checkout']>
@@ -59,6 +61,12 @@ export function splitRefunds({ refunds, amount }: Checkout) {
   }
 }
 
+/** When the last of these refunds was done. */
+function lastOf(refunds: readonly Refund[]): { at?: string } {
+  const at = refunds.flatMap(({ refundedAt }) => refundedAt ?? []).reduce((last, one) => (one > last ? one : last), '')
+  return at === '' ? {} : { at }
+}
+
 function stateOf(refunds: readonly Refund[]): 'done' | 'underway' {
   return refunds.every(({ status }) => status === 'succeeded') ? 'done' : 'underway'
 }
@@ -68,7 +76,7 @@ function refundProgressOf(checkout: Checkout | null): RefundProgress {
   if (!checkout) return { state: 'underway', money: null }
   const { ofPayment, owed } = splitRefunds(checkout)
   if (owed > 0) return { state: 'failed', money: usd(owed) }
-  if (ofPayment.length > 0) return { state: stateOf(ofPayment), money: usd(total(ofPayment)) }
+  if (ofPayment.length > 0) return { state: stateOf(ofPayment), money: usd(total(ofPayment)), ...lastOf(ofPayment) }
   return { state: 'underway', money: usd(checkout.amount) }
 }
 
@@ -83,7 +91,7 @@ function registeredStatus(checkout: Checkout | null): DisplayStatus {
   if (!checkout) return { kind: 'registered', refunded: null, returned: null, disputed: false }
   const { ofPayment } = splitRefunds(checkout)
   if (checkout.amount > 0 && total(ofPayment) >= checkout.amount) {
-    const refund = { state: stateOf(ofPayment), money: usd(total(ofPayment)) }
+    const refund = { state: stateOf(ofPayment), money: usd(total(ofPayment)), ...lastOf(ofPayment) }
     return { kind: 'returning', refund, byBank: false }
   }
   const lost = checkout.disputes.filter((dispute) => disputeOutcome(dispute) === 'lost')

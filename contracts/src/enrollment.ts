@@ -160,6 +160,18 @@ export const placeSchema = z.object({
   meetings: z.array(meetingSchema).optional(),
   /** Null until the school names one. */
   coachName: z.string().nullish(),
+  /** That the school has cancelled its class, for a child that still sits there. */
+  classCancelled: z
+    .object({
+      /** The family's choice; null for the moment until it is there. */
+      choiceId: z.uuid().nullable(),
+      chooseUntil: z.iso.datetime(),
+      /** Cents that go back for all children of this choice, if none of them moves. */
+      back: z.int(),
+    })
+    .optional(),
+  /** Of a cancelled place, that the school had cancelled its class: the family chose its money, or had not chosen in time. */
+  cancelledBySchool: z.enum(['chosen', 'deadline']).optional(),
 })
 export type Place = z.infer<typeof placeSchema>
 

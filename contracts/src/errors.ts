@@ -68,6 +68,7 @@ export const errorStatus = {
   order_not_found: 404,
   notice_not_found: 404,
   waitlist_entry_not_found: 404,
+  choice_not_found: 404,
   payment_not_found: 404,
   dead_letter_not_found: 404,
   event_not_found: 404,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import * as billing from './billing.ts'
 import * as changes from './changes.ts'
+import * as classCancellation from './class-cancellation.ts'
 import * as enrollment from './enrollment.ts'
 import type { EventDefinition, Producer } from './event.ts'
 import * as identity from './identity.ts'
@@ -60,6 +61,7 @@ export const allEvents: readonly EventDefinition[] = [
   enrollment.registrationCancelled,
   enrollment.waiverSigned,
   enrollment.registrationAskedAgain,
+  classCancellation.classCancelled,
   changes.placesCancelled,
   changes.placesMoved,
   changes.moveEnded,

@@ -31,6 +31,7 @@ export const mailKinds = [
   'kit_shipped',
   'class_reminder',
   'registration_rescheduled',
+  'class_cancelled',
   'places_cancelled',
   'places_moved',
   'move_refused',

@@ -34,6 +34,8 @@ export const pagePaths = [
   '/oauth-redirect',
   '/dashboard',
   '/dashboard/move',
+  '/dashboard/correct',
+  '/choice',
   '/dashboard/cancel',
   '/profile',
   '/about',

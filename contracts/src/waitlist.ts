@@ -87,6 +87,28 @@ export type AcceptOfferBody = z.input<typeof acceptOfferBodySchema>
 export const waitlistViewSchema = waitlistEntrySchema.omit({ ownerId: true })
 export type WaitlistView = z.infer<typeof waitlistViewSchema>
 
+/** `GET /admin/class-sessions/:id/waitlist` (administrators): the families with an offer, and those that wait, in order. */
+export const waitlistLineSchema = z.object({
+  entries: z.array(
+    waitlistEntrySchema
+      .pick({
+        entryId: true,
+        status: true,
+        place: true,
+        guardianName: true,
+        email: true,
+        children: true,
+        offerEndsAt: true,
+        createdAt: true,
+      })
+      .extend({
+        /** How often seats became free that were too few for it and went to others. */
+        passedOver: z.int(),
+      }),
+  ),
+})
+export type WaitlistLine = z.infer<typeof waitlistLineSchema>
+
 /** A family waits in line for a full class. */
 export const waitlistJoined = defineEvent(
   'enrollment',

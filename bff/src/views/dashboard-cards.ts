@@ -62,8 +62,14 @@ function splitCard(card: DashboardCard, places: readonly Place[]): DashboardCard
   })
 }
 
-function placeOnCard({ placeId, childName, childAge, status, paidAmount, moves, cancelledAt }: Place) {
-  return { placeId, childName, childAge, status, paidAmount, moves, cancelledAt }
+function placeOnCard(place: Place) {
+  const { placeId, childName, childAge, status, paidAmount, moves, cancelledAt, classCancelled, cancelledBySchool } =
+    place
+  const school = {
+    ...(classCancelled ? { classCancelled } : {}),
+    ...(cancelledBySchool ? { cancelledBySchool } : {}),
+  }
+  return { placeId, childName, childAge, status, paidAmount, moves, cancelledAt, ...school }
 }
 
 const isBefore = (one: Temporal.Instant, other: Temporal.Instant) => Temporal.Instant.compare(one, other) < 0
@@ -80,6 +86,7 @@ export function dashboardCards(
   const cards = whole
     .filter((card) => isShown(card, whole, now))
     .flatMap((card) => splitCard(card, places.get(card.registrationId) ?? []))
+    .map((card) => withPendingMove(card, registrations))
   const { past = [], current = [] } = Object.groupBy(cards, (card) => (isPast(card, now) ? 'past' : 'current'))
   const nextStart = (card: DashboardCard) =>
     nextMeeting(meetingsOf(card), now.epochMilliseconds)?.startsAt ?? card.startsAt
@@ -87,6 +94,14 @@ export function dashboardCards(
     current: current.toSorted((one, other) => nextStart(one).localeCompare(nextStart(other))),
     past: past.toSorted((one, other) => endOf(other).localeCompare(endOf(one))),
   }
+}
+
+/** Adds the move of some of a card's children that is not paid yet. */
+function withPendingMove(card: DashboardCard, registrations: FamilyClasses['registrations']): DashboardCard {
+  const { pendingMoves = [] } = registrations.find((one) => one.registrationId === card.registrationId) ?? {}
+  const seated = new Set(card.places?.flatMap(({ placeId, status }) => (status === 'seated' ? [placeId] : [])))
+  const pendingMove = pendingMoves.find(({ terms }) => terms.lines.some(({ placeId }) => seated.has(placeId)))
+  return pendingMove ? { ...card, pendingMove } : card
 }
 
 /** When the last meeting begins. */
@@ -111,6 +126,8 @@ function replaces(one: DashboardCard, ended: DashboardCard): boolean {
 /** An ended registration stays with the current ones while its money is on its way. */
 function isPast(card: DashboardCard, now: Temporal.Instant): boolean {
   const status = toDisplayStatus(card)
+  // What is to be chosen, or is being refunded.
+  if (card.places?.some(({ classCancelled }) => classCancelled)) return false
   if (nextMeeting(meetingsOf(card), now.epochMilliseconds)) return false
   const refund = isEnded(status) ? status.refund : null
   return refund === null || refund.state === 'done'

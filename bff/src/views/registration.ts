@@ -66,7 +66,13 @@ export function presentRegistration(
       lastDecline: checkout.lastDecline,
       unitAmount: checkout.unitAmount,
       paidSeats: checkout.paidSeats,
-      refunds: checkout.refunds.map(({ amount, currency, status, reason }) => ({ amount, currency, status, reason })),
+      refunds: checkout.refunds.map(({ amount, currency, status, reason, refundedAt }) => ({
+        amount,
+        currency,
+        status,
+        reason,
+        ...(refundedAt === undefined ? {} : { refundedAt }),
+      })),
       disputes: checkout.disputes.map(({ amount, currency, status }) => ({ amount, currency, status })),
     },
   }

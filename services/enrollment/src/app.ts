@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Service } from '@robokids/runtime/service'
 import { configSchema, type Config } from './config.ts'
 import { consumers } from './consumers.ts'
+import { nextCancellationWork, settleCancellations } from './cancellations/settle-cancellations.ts'
 import { expireMoves, nextMoveEnd } from './changes/end-moves.ts'
 import { expireHolds, nextHoldEnd } from './registrations/end-hold.ts'
 import { expireMemberHolds, nextMemberHoldEnd } from './members/hold-member-seat.ts'
@@ -27,6 +28,7 @@ export const enrollment: Service<Config> = {
     { name: 'expire-holds', everyMs: 5_000, run: expireHolds, nextDue: nextHoldEnd },
     { name: 'expire-moves', everyMs: 5_000, run: expireMoves, nextDue: nextMoveEnd },
     { name: 'expire-member-holds', everyMs: 5_000, run: expireMemberHolds, nextDue: nextMemberHoldEnd },
+    { name: 'settle-cancellations', everyMs: 5_000, run: settleCancellations, nextDue: nextCancellationWork },
     { name: 'run-waitlists', everyMs: 5_000, run: runLines, nextDue: nextDueLine },
     { name: 'make-signed-pdfs', everyMs: 5_000, run: makeSignedPdfs, nextDue: nextSignedPdf },
     { name: 'open-season', everyMs: 3_600_000, run: ({ db, clock }) => db.transaction((tx) => openSeason(tx, clock)) },

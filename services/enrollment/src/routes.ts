@@ -39,12 +39,18 @@ import {
   setLinkSchema,
   skipMeetingSchema,
 } from '@robokids/contracts/meetings'
-import { acceptOfferSchema, joinWaitlistSchema, waitlistEntrySchema } from '@robokids/contracts/waitlist'
+import {
+  acceptOfferSchema,
+  joinWaitlistSchema,
+  waitlistEntrySchema,
+  waitlistLineSchema,
+} from '@robokids/contracts/waitlist'
 import { requireAdmin } from '@robokids/runtime/admin'
 import type { Http } from '@robokids/runtime/http'
 import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { cancellationRoutes } from './cancellations/routes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { readFamilyClasses } from './families/read-classes.ts'
 import { releaseOwnSeats } from './families/release-seats.ts'
@@ -73,6 +79,7 @@ import { acceptOffer } from './waitlist/accept-offer.ts'
 import { declineOffer } from './waitlist/decline-offer.ts'
 import { joinWaitlist } from './waitlist/join-waitlist.ts'
 import { leaveWaitlist } from './waitlist/leave-waitlist.ts'
+import { listLine } from './waitlist/list-line.ts'
 import { readEntry } from './waitlist/read-entries.ts'
 
 const byId = z.object({ id: uuid() })
@@ -82,6 +89,7 @@ const byNumber = byId.extend({ number: z.coerce.number().int().min(1) })
 export function routes(http: Http, context: Context<Config>): void {
   registerMetrics(context)
   changeRoutes(http, context)
+  cancellationRoutes(http, context)
   const onRequest = requireAdmin(context)
 
   http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({
@@ -318,6 +326,18 @@ export function routes(http: Http, context: Context<Config>): void {
     '/admin/class-sessions/:id/coach',
     { onRequest, schema: { params: byId, body: setCoachSchema, response: { 200: listedSessionSchema } } },
     ({ params, body }) => setCoach(params.id, body, context),
+  )
+
+  http.get(
+    '/admin/class-sessions/:id/waitlist',
+    { onRequest, schema: { params: byId, response: { 200: waitlistLineSchema } } },
+    ({ params }) => listLine(params.id, context),
+  )
+
+  http.post(
+    '/admin/waitlist/:id/remove',
+    { onRequest, schema: { params: byId, response: { 200: waitlistEntrySchema } } },
+    ({ params }) => leaveWaitlist(params.id, context),
   )
 
   http.get(

@@ -118,6 +118,17 @@ export const meetingChanges = pgTable(
   (table) => [index('meeting_changes_session').on(table.classSessionId)],
 )
 
+/** The class sessions that the school has cancelled. */
+export const classCancellations = pgTable('class_cancellations', {
+  classSessionId: uuid('class_session_id')
+    .primaryKey()
+    .references(() => classSessions.id),
+  /** Created by the client: the idempotency key. */
+  id: uuid().notNull().unique(),
+  chooseUntil: instant('choose_until').notNull(),
+  cancelledAt: instant('cancelled_at').notNull(),
+})
+
 /** When each mail around a meeting is due. */
 export const reminders = pgTable(
   'reminders',
@@ -388,8 +399,8 @@ export const changes = pgTable(
     registrationId: uuid('registration_id')
       .notNull()
       .references(() => registrations.id),
-    /** The account that confirmed it. */
-    ownerId: uuid('owner_id').notNull(),
+    /** The account that confirmed it; null by the link to a choice, and for what the school did itself. */
+    ownerId: uuid('owner_id'),
     kind: text({ enum: changeKinds }).notNull(),
     status: text({ enum: changeStatuses }).notNull(),
     /** What was confirmed, and the hex SHA-256 by which it was confirmed. */
@@ -409,6 +420,35 @@ export const changes = pgTable(
     index('changes_held')
       .on(table.heldUntil)
       .where(sql`status = 'held'`),
+  ],
+)
+
+/** What a family chooses after the school has cancelled a class: one row a registration and cancelled class. */
+export const choices = pgTable(
+  'choices',
+  {
+    /** Random, because the link that the family gets contains it. */
+    id: uuid().primaryKey(),
+    registrationId: uuid('registration_id')
+      .notNull()
+      .references(() => registrations.id),
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classCancellations.classSessionId),
+    /** The children who sat there. */
+    placeIds: jsonb('place_ids').$type<string[]>().notNull(),
+    /** When what is not chosen is refunded: at the deadline, or later where that has to wait. */
+    dueAt: instant('due_at').notNull(),
+    /** When that was done, or nothing was left to do; null before. */
+    endedAt: instant('ended_at'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    unique('choices_registration').on(table.registrationId, table.classSessionId),
+    index('choices_session').on(table.classSessionId),
+    index('choices_due')
+      .on(table.dueAt)
+      .where(sql`ended_at is null`),
   ],
 )
 

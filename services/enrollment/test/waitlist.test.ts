@@ -13,6 +13,7 @@ import {
   waitlistEnded,
   waitlistEntrySchema,
   waitlistJoined,
+  waitlistLineSchema,
   waitlistOffered,
   type JoinWaitlist,
   type WaitlistEntry,
@@ -104,6 +105,27 @@ async function expectEnded(id: string, outcome: string): Promise<void> {
   const events = await fixture.publishedEvents(waitlistEnded, id)
   expect(events).toMatchObject([{ entryId: id, outcome }])
 }
+
+describe('the line of a class, for an administrator', () => {
+  it('shows who has an offer and who waits, and a removed family gives its seats to the next one', async () => {
+    const { session, sold } = await fullSession(1)
+    const [first, next] = [await join(session), await join(session)]
+    await free(sold)
+    const path = `/admin/class-sessions/${session.id}/waitlist`
+    const line = async () => {
+      const answer = await fixture.call('GET', path, undefined, adminHeaders)
+      return waitlistLineSchema.parse(answer.body).entries.map(({ entryId, status, place }) => [entryId, status, place])
+    }
+    expect(await line()).toEqual([
+      [first.entryId, 'offered', null],
+      [next.entryId, 'waiting', 1],
+    ])
+    const removal = `/admin/waitlist/${first.entryId}/remove`
+    expect((await fixture.call('POST', removal)).status).toBe(401)
+    expect((await fixture.call('POST', removal, undefined, adminHeaders)).status).toBe(200)
+    expect(await line()).toEqual([[next.entryId, 'offered', null]])
+  })
+})
 
 describe('joining the waitlist', () => {
   it('of a full class gives a family its place, once, however often and by whichever id it asks', async () => {

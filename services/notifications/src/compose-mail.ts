@@ -7,6 +7,7 @@ import { and, desc, eq, inArray, isNull, or } from 'drizzle-orm'
 import { renderClassCalendar, startOf, type CalendarEntry, type ClassCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
+import { classCancelledMail } from './mails/class-cancelled.ts'
 import { classLinkMissingMail } from './mails/class-link-missing.ts'
 import { classReminderMail } from './mails/class-reminder.ts'
 import { codeMail } from './mails/code-issued.ts'
@@ -153,6 +154,7 @@ async function knownClasses(facts: RegistrationFacts, { db }: Context<Config>) {
     'registration_rescheduled',
     'places_cancelled',
     'places_moved',
+    'class_cancelled',
   ]
   const known = await db
     .select()
@@ -180,6 +182,13 @@ async function knownClasses(facts: RegistrationFacts, { db }: Context<Config>) {
     const before = classes.get(classSessionId)
     if (before && before.scheduleVersion < scheduleVersion)
       classes.set(classSessionId, { ...before, meetings, scheduleVersion })
+  }
+  for (const { kind, data } of known) {
+    if (kind !== 'class_cancelled' || data === null) continue
+    const cancelled = data as MailData[typeof kind]
+    const before = classes.get(cancelled.classSessionId)
+    const version = Math.max(before?.scheduleVersion ?? 0, cancelled.scheduleVersion)
+    classes.set(cancelled.classSessionId, { ...cancelled, ...before, scheduleVersion: version, children: [] })
   }
   const all = [...classes.values()]
   const versions = all.reduce((sum, { scheduleVersion }) => sum + scheduleVersion, 0)
@@ -397,6 +406,12 @@ const composers: { [Kind in keyof MailData]: Composer<Kind> } = {
     ...rescheduledMail(data, mailContext.siteUrl),
     recipientName: data.guardianName,
     attachments: [await registrationCalendar(data, mailContext)],
+  }),
+  class_cancelled: async (data, mailContext) => ({
+    ...classCancelledMail(data, mailContext.siteUrl),
+    recipientName: data.guardianName,
+    // A family that had not paid has no entries.
+    ...(data.choice ? { attachments: [await registrationCalendar(data, mailContext)] } : {}),
   }),
   places_cancelled: async (data, mailContext) => ({
     ...placesCancelledMail(

@@ -16,6 +16,7 @@ import {
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
 import { moveRefused, placesCancelled, placesMoved } from '@robokids/contracts/changes'
+import { classCancelled } from '@robokids/contracts/class-cancellation'
 import {
   kitShipped,
   memberSeated,
@@ -125,6 +126,16 @@ export const consumers: Consumer<Config>[] = [
     enqueueMail(tx, context, {
       kind: 'registration_rescheduled',
       factId: `${data.registrationId}:${data.change.changeId}`,
+      about: { subject: `registration:${data.registrationId}`, time },
+      registrationId: data.registrationId,
+      recipient: data.email,
+      data,
+    }),
+  ),
+  consume(classCancelled, { from: 'now' }, (tx, { time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'class_cancelled',
+      factId: `${data.registrationId}:${data.cancellationId}`,
       about: { subject: `registration:${data.registrationId}`, time },
       registrationId: data.registrationId,
       recipient: data.email,

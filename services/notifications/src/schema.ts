@@ -15,6 +15,7 @@ import type {
   subscriptionSwitched,
 } from '@robokids/contracts/billing'
 import type { moveRefused, placesCancelled, placesMoved } from '@robokids/contracts/changes'
+import type { classCancelled } from '@robokids/contracts/class-cancellation'
 import type {
   kitShipped,
   memberSeated,
@@ -83,6 +84,7 @@ export interface MailData {
   payment_disputed: EventOf<typeof paymentDisputed>['data']
   kit_shipped: EventOf<typeof kitShipped>['data']
   class_reminder: EventOf<typeof classReminderDue>['data']
+  class_cancelled: EventOf<typeof classCancelled>['data']
   places_cancelled: EventOf<typeof placesCancelled>['data']
   places_moved: EventOf<typeof placesMoved>['data']
   move_refused: EventOf<typeof moveRefused>['data']

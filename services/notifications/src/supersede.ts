@@ -45,6 +45,12 @@ const isLeft = (
   { data: { classes } }: { data: MailData['places_cancelled' | 'places_moved'] },
 ) => classes.some((one) => one.classSessionId === data.classSessionId && one.children.length === 0)
 
+/** Another one may be about the class that the family chose then. */
+const isOfClass = (
+  { data }: { data: MailData['class_reminder' | 'registration_rescheduled'] },
+  { data: { classSessionId } }: { data: MailData['class_cancelled'] },
+) => data.classSessionId === classSessionId
+
 const isSameRecipient: Rule<MailKind, MailKind> = (earlier, later) =>
   earlier.recipient.toLowerCase() === later.recipient.toLowerCase()
 
@@ -85,6 +91,13 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
       class_reminder: ({ data }, { data: { change } }) =>
         change.kind === 'skipped' ? data.meeting.number >= change.number : data.meeting.number === change.number,
       registration_rescheduled: ({ data }, later) => data.change.number === later.data.change.number,
+    },
+  },
+  class_cancelled: {
+    reason: 'The school canceled the class before this could be sent.',
+    any: {
+      class_reminder: isOfClass,
+      registration_rescheduled: isOfClass,
     },
   },
   places_cancelled: {

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { paymentRefunded } from '@robokids/contracts/billing'
 import { moveRefused, placesCancelled, placesMoved, type ChangeTerms } from '@robokids/contracts/changes'
+import { classCancelled } from '@robokids/contracts/class-cancellation'
 import { registrationConfirmed, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { Schedule } from '@robokids/contracts/meetings'
 import { classReminderDue, registrationRescheduled } from '@robokids/contracts/reminders'
@@ -106,6 +107,62 @@ const statesOf = (mail: Parameters<typeof calendarEntriesOf>[0]) =>
     sequence: Number(sequence),
     start: start.toISOString(),
   }))
+
+describe('the school’s cancellation of a class', () => {
+  const choiceId = '4f6bd0f5-3f7e-4f6b-9a57-0d6f7a3b5c11'
+  const chooseUntil = '2026-12-05T01:00:00.000Z'
+  const schoolCancels = (
+    facts: RegistrationFacts,
+    choice: { choiceId: string; chooseUntil: string; back: number } | null,
+  ) =>
+    fixture.bed.bus.publish(classCancelled, facts.registrationId, {
+      ...facts,
+      cancellationId: randomUUIDv7(),
+      choice,
+      ...schedule('2027-01-08', 1),
+    })
+
+  it('is told once with the link to the choice, the deadline and the money, and cancels the entries of the calendar', async () => {
+    const facts = family()
+    await confirm(facts)
+    const first = statesOf(await fixture.smtp.mailTo(facts.email))
+    await fixture.bed.bus.republish(await schoolCancels(facts, { choiceId, chooseUntil, back: 40_000 }))
+    const mail = await fixture.smtp.mailTo(facts.email, 2)
+    expect(mail.parsed.text).toContain('If we hear nothing, all $400.00 goes back to your card.')
+    expect(mail.parsed.text).toContain('Friday, December 4, 2026 at 5:00 PM Pacific')
+    expect(mail.parsed.text).toContain(`/choice?reference=${choiceId}`)
+    expect(statesOf(mail)).toEqual(
+      first.map((entry) => ({ ...entry, status: 'CANCELLED', sequence: entry.sequence + 1 })),
+    )
+
+    const terms = termsOf(facts, { back: 40_000, school: { choiceId, by: 'deadline' } })
+    const over = { ...cancelled(facts, 40_000, { isOver: true }), terms }
+    await fixture.bed.bus.publish(placesCancelled, facts.registrationId, over)
+    const result = await fixture.smtp.mailTo(facts.email, 3)
+    expect(result.parsed.text).toContain('We had not heard from you, so all of it goes back.')
+    expect(result.parsed.text).not.toContain('By our terms')
+    expect(statesOf(result).every(({ status, sequence }) => status === 'CANCELLED' && sequence === 2)).toBe(true)
+  })
+
+  it('keeps the entries of the cancelled class cancelled when a child moves to another class', async () => {
+    const facts = family()
+    await confirm(facts)
+    await fixture.smtp.mailTo(facts.email)
+    await schoolCancels(facts, { choiceId, chooseUntil, back: 40_000 })
+    await fixture.smtp.mailTo(facts.email, 2)
+    await fixture.bed.bus.publish(placesMoved, facts.registrationId, moved(facts))
+    const entries = statesOf(await fixture.smtp.mailTo(facts.email, 3))
+    expect(entries.map(({ status }) => status)).toEqual(['CANCELLED', 'CANCELLED', 'CONFIRMED', 'CONFIRMED'])
+  })
+
+  it('tells a family that had not paid that nothing was charged, without a choice or a calendar', async () => {
+    const facts = family()
+    await schoolCancels(facts, null)
+    const mail = await fixture.smtp.mailTo(facts.email)
+    expect(mail.parsed.text).toContain('Your seats were not paid yet, so nothing was charged.')
+    expect(mail.files.some(({ contentType }) => contentType === 'text/calendar')).toBe(false)
+  })
+})
 
 describe('a cancellation by the family', () => {
   it('is told in one mail with what goes back, and its calendar names the children who stay', async () => {

@@ -152,3 +152,83 @@ describe('moving a child', () => {
     expect(await page.getByRole('link', { name: /^Choose/ }).count()).toBe(0)
   })
 })
+
+describe('correcting a name or the address', () => {
+  it('changes what the family typed, says that what was signed stays, and shows each error at its field', async () => {
+    const sent: unknown[] = []
+    site.api.on('POST /api/registrations/:reference/correction', ({ body }) => {
+      sent.push(body)
+      if (sent.length === 1)
+        return refusal('validation_failed', 'Please check the form.', [
+          { path: 'address.zipCode', message: 'Enter a zip code.' },
+        ])
+      return { json: { children: [{ childName: 'Noah', childAge: 8 }], address: sampleCard().address } }
+    })
+    const page = await open('/about', [noa])
+    const card = sampleCard({
+      registrationId: reference,
+      places: [noa],
+      kit: null,
+      startsAt: '2027-02-06T00:00:00.000Z',
+    })
+    site.api.accounts.dashboard = sampleDashboard({
+      classes: { cards: [card], memberClasses: [], past: 0, lastFinished: null },
+    })
+    await page.goto('/dashboard')
+    await page.getByRole('link', { name: /^Correct a name or the address/ }).click()
+    await heading(page, 'Correct a name or the address').waitFor()
+    await page.getByText('What you signed stays as you signed it.').waitFor()
+    expect(await findings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await heading(page, 'Your classes').waitFor()
+    expect(sent).toEqual([])
+
+    await page.getByRole('link', { name: /^Correct a name or the address/ }).click()
+    await page.getByLabel('Child’s first name').fill('Noah')
+    await page.getByLabel('Zip code').fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Enter a zip code.').first().waitFor()
+    await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('address.zipCode')
+    await page.getByLabel('Zip code').fill('27701')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await heading(page, 'Your classes').waitFor()
+    expect(sent[1]).toMatchObject({
+      children: [{ placeId: noa.placeId, childName: 'Noah', childAge: 8 }],
+      address: { zipCode: '27701' },
+    })
+  })
+
+  it('is over once the kit has left', async () => {
+    // The card of the sample has its kit on the way.
+    const page = await open(`/dashboard/correct?card=${reference}`, [noa])
+    await page.getByText('The kit is on its way, so this can no longer be corrected.').waitFor()
+  })
+})
+
+describe('a move that is not paid yet', () => {
+  it('can be paid or given up from its card', async () => {
+    const page = await open('/dashboard', [noa])
+    const card = sampleCard({
+      registrationId: reference,
+      places: [noa],
+      pendingMove: { ...sampleChange, heldUntil: '2099-01-01T00:00:00.000Z' },
+    })
+    site.api.accounts.dashboard = sampleDashboard({
+      classes: { cards: [card], memberClasses: [], past: 0, lastFinished: null },
+    })
+    const sent: unknown[] = []
+    site.api.on('POST /api/registrations/:reference/move/withdraw', ({ body }) => {
+      sent.push(body)
+      return { json: { ...sampleChange, status: 'withdrawn', heldUntil: null } }
+    })
+    site.api.on('POST /api/registrations/:reference/move', () => ({
+      json: { change: sampleChange, checkoutUrl: `${site.url}/card-page` },
+    }))
+    await page.reload()
+    await page.getByText('Move not finished').waitFor()
+    await page.getByRole('button', { name: 'Keep the old date' }).click()
+    await eventually(() => Promise.resolve(sent)).toEqual([{ changeId: sampleChange.changeId }])
+    await page.getByRole('button', { name: 'Pay $100.00' }).click()
+    await page.waitForURL('**/card-page')
+  })
+})

@@ -28,9 +28,11 @@ import {
   changeQuoteSchema,
   changeSchema,
   changesSchema,
+  correctedSchema,
   moveOptionsSchema,
   moveResponseSchema,
 } from '@robokids/contracts/changes'
+import { choiceViewSchema } from '@robokids/contracts/class-cancellation'
 import { messageSentSchema } from '@robokids/contracts/contact'
 import {
   calendarAddressSchema,
@@ -56,6 +58,7 @@ import * as home from '../dashboard/answers.ts'
 import * as changing from '../dashboard/change-answers.ts'
 import { dashboardPast } from '../dashboard/PastList.tsx'
 import { sampleChange } from '../dashboard/sample-change.ts'
+import { sampleChoice } from '../dashboard/sample-choice.ts'
 import { sampleCard, sampleDashboard } from '../dashboard/sample-dashboard.ts'
 import * as member from '../membership/answers.ts'
 import { membershipPlans } from '../membership/plans-query.ts'
@@ -124,6 +127,16 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     sample: { meeting: 1, joinUrl: 'https://meet.example.com/room-7', passcode: '4242', closesAt: time },
   },
   { file: 'changes', schema: changesSchema, answer: changing.changes, sample: { places: [], changes: [] } },
+  {
+    file: 'corrected',
+    schema: correctedSchema,
+    answer: changing.corrected,
+    sample: {
+      children: [{ childName: 'Ivo', childAge: 9 }],
+      address: { addressLine1: '14 Alder Way', addressLine2: '', city: 'Durham', state: 'NC', zipCode: '27701' },
+    },
+  },
+  { file: 'choice', schema: choiceViewSchema, answer: changing.choice, sample: sampleChoice },
   { file: 'change', schema: changeSchema, answer: changing.change, sample: sampleChange },
   {
     file: 'change-quote',

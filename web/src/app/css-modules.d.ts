@@ -239,6 +239,8 @@ declare module '*/CalendarPart.module.css' {
 
 declare module '*/Change.module.css' {
   const styles: {
+    readonly child: string
+    readonly group: string
     readonly money: string
   }
   export default styles

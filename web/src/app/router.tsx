@@ -53,6 +53,8 @@ interface SearchParameters extends Record<SignUpPath, 'startDate'> {
   '/dashboard': 'card' | 'child' | 'open'
   '/dashboard/move': 'card' | 'children' | 'to'
   '/dashboard/cancel': 'card' | 'children'
+  '/dashboard/correct': 'card'
+  '/choice': 'reference' | 'children' | 'to' | 'step' | 'change'
   '/robokids-payment': 'reference'
   '/robokids/success': 'reference' | RecordParameter
   '/robokids-success': 'reference' | RecordParameter
@@ -145,6 +147,8 @@ const oauthRedirect = lazyRouteComponent(() => import('../account/OauthRedirect.
 const dashboard = lazyRouteComponent(() => import('../dashboard/Dashboard.tsx'), 'Dashboard')
 const move = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'MovePage')
 const cancel = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'CancelPage')
+const correct = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'CorrectPage')
+const choice = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'ChoicePage')
 const profile = lazyRouteComponent(() => import('../profile/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver')
 const waitlist = lazyRouteComponent(() => import('../waitlist/Waitlist.tsx'), 'Waitlist')
@@ -214,6 +218,8 @@ const routeTree = root.addChildren([
   page('/dashboard', 'Your classes', dashboard),
   page('/dashboard/move', 'Move a class', move),
   page('/dashboard/cancel', 'Cancel a class', cancel),
+  page('/dashboard/correct', 'Correct a name or the address', correct),
+  page('/choice', 'Your choice', choice),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),
   page('/about/founder-robo-kids-learning', 'The founder', founder),

@@ -23,6 +23,7 @@ import { Join, linkOfCard, Passcode, useClassLink } from './class-link.tsx'
 import styles from './ClassCard.module.css'
 import { AllDates, NextMeeting } from './Meetings.tsx'
 import { Moment } from './Moment.tsx'
+import { PendingMove } from './PendingMove.tsx'
 import { isLinkOpen } from './upcoming.ts'
 
 interface ClassCardProps {
@@ -112,11 +113,39 @@ function cardActions(card: DashboardCard, state: CardState): ReactNode {
     case 'ready':
     case 'today':
       return <AddToCalendar registrationId={card.registrationId} />
+    case 'choice':
+      return choiceActions(card, state)
+    case 'moving':
+      return (
+        card.pendingMove && <PendingMove base={`/api/registrations/${card.registrationId}`} move={card.pendingMove} />
+      )
     case 'finished':
       return nextLevel(card)
     default:
       return null
   }
+}
+
+/** Neither way is the better one. */
+function choiceActions({ places = [] }: DashboardCard, { due }: CardState): ReactNode {
+  const reference = places.find(({ classCancelled }) => classCancelled)?.classCancelled?.choiceId
+  if (!reference) return null
+  const children = places.map(({ placeId }) => placeId).join(',')
+  return (
+    <>
+      <ButtonLink to="/choice" search={{ reference, step: 'dates', children }} variant="secondary">
+        Choose a new date
+      </ButtonLink>
+      <ButtonLink to="/choice" search={{ reference, step: 'refund', children }} variant="secondary">
+        {`Get ${due ? formatMoney(due) : 'your money'} back`}
+      </ButtonLink>
+      {places.length > 1 && (
+        <ButtonLink to="/choice" search={{ reference, step: 'each' }} variant="quiet">
+          Choose for each child
+        </ButtonLink>
+      )}
+    </>
+  )
 }
 
 /** After a level the next one. */
@@ -181,7 +210,7 @@ export function ClassCard({ card, state, now, open = false }: ClassCardProps) {
 }
 
 /** What the family can change by itself until the first meeting. */
-function Changes({ card: { registrationId, places = [] }, who }: { card: DashboardCard; who: string }) {
+function Changes({ card: { registrationId, places = [], kit }, who }: { card: DashboardCard; who: string }) {
   const seated = places.filter(({ status }) => status === 'seated')
   if (seated.length === 0) return null
   const [only, ...more] = seated
@@ -194,6 +223,11 @@ function Changes({ card: { registrationId, places = [] }, who }: { card: Dashboa
       <ButtonLink to="/dashboard/cancel" search={search} variant="quiet">
         Cancel this class<span className="visually-hidden">{` for ${who}`}</span>
       </ButtonLink>
+      {kit?.status !== 'shipped' && (
+        <ButtonLink to="/dashboard/correct" search={{ card: registrationId }} variant="quiet">
+          Correct a name or the address<span className="visually-hidden">{` of ${who}`}</span>
+        </ButtonLink>
+      )}
     </Row>
   )
 }

@@ -22,8 +22,8 @@ import { Item, Items, Section } from '../ui/Section.tsx'
 import { moveAnswer, moveOptions } from './change-answers.ts'
 import { ChangePage, Loading, namesOfPlaces, pacific, toCard, useQuote } from './ChangePage.tsx'
 
-const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
-const whenOf = ({ startDate, startTime }: Pick<ChangeTerms['from'], 'startDate' | 'startTime'>) =>
+export const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
+export const whenOf = ({ startDate, startTime }: Pick<ChangeTerms['from'], 'startDate' | 'startTime'>) =>
   `${formatClassDate(startDate)}, ${formatClassTime(startTime)} Pacific`
 
 export function MovePage() {
@@ -40,14 +40,44 @@ export function MovePage() {
     >
       {(places) =>
         to === undefined ? (
-          <Where card={card ?? ''} places={places} />
+          <Where flow={flowOfCard(card ?? '', places)} places={places} />
         ) : (
-          <Check key={to} card={card ?? ''} places={places} to={to} />
+          <Check key={to} flow={flowOfCard(card ?? '', places)} places={places} to={to} />
         )
       }
     </ChangePage>
   )
 }
+
+type To =
+  | ReturnType<typeof toCard>
+  | { to: '/dashboard/move'; search: { card: string; children: string; to: string | undefined } }
+  | { to: '/choice'; search: { reference: string; step?: string; children?: string; to?: string | undefined } }
+
+/** Where a move is made: on a registration of one's own, or by the link to a choice that the school gave. */
+export interface MoveFlow {
+  base: `/api/${string}`
+  /** The page of the dates, or of one of them. */
+  toDates: (to?: string) => To
+  home: To
+  keep: string
+}
+
+function flowOfCard(card: string, places: Place[]): MoveFlow {
+  const children = places.map(({ placeId }) => placeId).join(',')
+  return {
+    base: `/api/registrations/${encodeURIComponent(card)}`,
+    toDates: (to) => ({ to: '/dashboard/move', search: { card, children, to } }),
+    home: toCard(card),
+    keep: places[0] ? `Keep ${dayOf(places[0].startDate)}` : 'Keep the class',
+  }
+}
+
+/** `February 26` */
+export const dayOf = (date: string) =>
+  formatClassDate(date)
+    .replace(/^\w+, /, '')
+    .replace(/, \d+$/, '')
 
 type Option = MoveOptions['options'][number]
 
@@ -56,9 +86,9 @@ function priceText({ due, back }: Pick<Option, 'due' | 'back'>): string {
   return back > 0 ? `${dollars(back)} back` : 'same price'
 }
 
-function Where({ card, places }: { card: string; places: Place[] }) {
+export function Where({ flow, places }: { flow: MoveFlow; places: Place[] }) {
   const placeIds = places.map(({ placeId }) => placeId)
-  const path = `/api/registrations/${encodeURIComponent(card)}/move/options` as const
+  const path = `${flow.base}/move/options` as const
   const { data, error } = useQuery({
     queryKey: ['dashboard', 'move options', path, placeIds],
     queryFn: ({ signal }) => api(path, { method: 'POST', body: { placeIds }, answer: moveOptions, signal }),
@@ -69,12 +99,8 @@ function Where({ card, places }: { card: string; places: Place[] }) {
   const own = places[0]
   const keep = (
     <Actions>
-      <ButtonLink {...toCard(card)} variant="secondary">
-        {own
-          ? `Keep ${formatClassDate(own.startDate)
-              .replace(/^\w+, /, '')
-              .replace(/, \d+$/, '')}`
-          : 'Keep the class'}
+      <ButtonLink {...flow.home} variant="secondary">
+        {flow.keep}
       </ButtonLink>
     </Actions>
   )
@@ -112,11 +138,7 @@ function Where({ card, places }: { card: string; places: Place[] }) {
             {options.map((option) => (
               <Item key={option.classSessionId} name={whenOf(option)} detail={seatsText(option, places.length)}>
                 {option.seatsLeft >= places.length ? (
-                  <ButtonLink
-                    to="/dashboard/move"
-                    search={{ card, children: placeIds.join(','), to: option.classSessionId }}
-                    variant="secondary"
-                  >
+                  <ButtonLink {...flow.toDates(option.classSessionId)} variant="secondary">
                     Choose<span className="visually-hidden">{` ${whenOf(option)}`}</span>
                   </ButtonLink>
                 ) : (
@@ -144,9 +166,9 @@ function seatsText(option: Option, wanted: number): string {
   return `${seatsLeft} seat${seatsLeft === 1 ? '' : 's'} left · ${priceText(option)}`
 }
 
-function Check({ card, places, to }: { card: string; places: Place[]; to: string }) {
+export function Check({ flow, places, to }: { flow: MoveFlow; places: Place[]; to: string }) {
   const placeIds = places.map(({ placeId }) => placeId)
-  const path = `/api/registrations/${encodeURIComponent(card)}/move` as const
+  const path = `${flow.base}/move` as const
   const { quote, refusal, takeNewer } = useQuote(`${path}/quote`, { placeIds, to })
   const classes = useQuery(classesQuery)
   const { pending, message, submit } = useSubmit('Nothing has changed. Please try again.')
@@ -157,7 +179,7 @@ function Check({ card, places, to }: { card: string; places: Place[]; to: string
   const who = namesOfPlaces(places)
   const title = 'Check the move'
   const chooseAnother = (
-    <ButtonLink to="/dashboard/move" search={{ card, children: placeIds.join(',') }} variant="secondary">
+    <ButtonLink {...flow.toDates()} variant="secondary">
       Choose another date
     </ButtonLink>
   )
@@ -193,7 +215,7 @@ function Check({ card, places, to }: { card: string; places: Place[]; to: string
       throw error
     }
     await queryClient.invalidateQueries({ queryKey: ['dashboard'] })
-    await navigate({ ...toCard(card), replace: true })
+    await navigate({ ...flow.home, replace: true })
   }
   const label =
     due > 0
@@ -218,7 +240,7 @@ function Check({ card, places, to }: { card: string; places: Place[]; to: string
               : []),
             ['Kit', quote.terms.kitShipped ? 'Already on its way to you' : 'Ships for the new class'],
             ['Calendar', 'Your calendar entry is updated'],
-            ['Rule', ruleText(rule)],
+            ...(quote.terms.school ? [] : ([['Rule', ruleText(rule)]] as const)),
             ...lines.map(
               (line) =>
                 [
@@ -235,10 +257,8 @@ function Check({ card, places, to }: { card: string; places: Place[]; to: string
           {asWritten(label)}
         </Button>
         {message && chooseAnother}
-        <ButtonLink {...toCard(card)} variant="secondary">
-          {`Keep ${formatClassDate(from.startDate)
-            .replace(/^\w+, /, '')
-            .replace(/, \d+$/, '')}`}
+        <ButtonLink {...flow.home} variant="secondary">
+          {flow.keep}
         </ButtonLink>
       </Actions>
     </StatusPage>

@@ -56,6 +56,23 @@ export function tasksOf(
             ),
           },
         ]
+      case 'choice': {
+        const place = card.places?.find(({ classCancelled }) => classCancelled)?.classCancelled
+        const reference = place?.choiceId
+        if (!place || !reference) return []
+        return [
+          {
+            key: card.cardId,
+            deadline: Date.parse(place.chooseUntil),
+            text: `Choose a new date or your money for ${names}`,
+            button: (variant) => (
+              <ButtonLink to="/choice" search={{ reference }} variant={variant}>
+                Choose<span className="visually-hidden">{` for ${names}`}</span>
+              </ButtonLink>
+            ),
+          },
+        ]
+      }
       default:
         return []
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cardStateOf, countdown } from './card-state.ts'
+import { sampleChange } from './sample-change.ts'
 import { sampleCard } from './sample-dashboard.ts'
 
 const startsAt = '2027-01-23T00:00:00.000Z'
@@ -13,6 +14,22 @@ const at = (card: ReturnType<typeof sampleCard>, now = later) => {
 
 const unpaid = { status: 'held', payment: null, waiver: null, kit: null } as const
 const open = { status: 'open', paidAt: null, receiptNumber: null } as const
+const samplePlace = (differences: Partial<NonNullable<ReturnType<typeof sampleCard>['places']>[number]>) => ({
+  placeId: '019a0000-0000-8000-8000-000000000004',
+  childName: 'Ivo',
+  childAge: 9,
+  status: 'seated' as const,
+  paidAmount: 40_000,
+  moves: 0,
+  cancelledAt: null,
+  ...differences,
+})
+const classCancelled = {
+  choiceId: '4f6bd0f5-3f7e-4f6b-9a57-0d6f7a3b5c11',
+  chooseUntil: '2027-01-30T01:00:00.000Z',
+  back: 40_000,
+}
+const startsAtMonthBefore = '2026-12-01T00:00:00.000Z'
 const refund = (status: 'pending' | 'succeeded' | 'failed') =>
   [{ amount: 40_000, currency: 'usd', status, reason: 'requested' }] as const
 
@@ -50,6 +67,49 @@ describe('a card says of', () => {
       'Refunded: $400.00 went back to your card.',
     ],
     [
+      'a refund that is done, with its date',
+      sampleCard(
+        { status: 'cancelled' },
+        { refunds: [{ ...refund('succeeded')[0], refundedAt: '2027-01-12T20:00:00.000Z' }] },
+      ),
+      'Refunded: $400.00 went back on January 12.',
+    ],
+    [
+      'a class that the school has canceled, while the family can choose',
+      sampleCard({ places: [samplePlace({ classCancelled })] }),
+      'Canceled by us: We had to cancel this class, and we are sorry. Choose by Friday, January 29, 5:00 PM Pacific. If we hear nothing, all $400.00 goes back.',
+    ],
+    [
+      'a class that the school has canceled, after the deadline',
+      sampleCard({
+        places: [samplePlace({ classCancelled: { ...classCancelled, chooseUntil: startsAtMonthBefore } })],
+      }),
+      'Canceled by us: We had to cancel this class, and we are sorry. All $400.00 goes back by itself.',
+    ],
+    [
+      'a class that the school had canceled when it sent the money back',
+      sampleCard(
+        {
+          status: 'cancelled',
+          places: [
+            samplePlace({
+              status: 'cancelled',
+              cancelledAt: '2027-01-30T01:00:05.000Z',
+              paidAmount: 0,
+              cancelledBySchool: 'deadline',
+            }),
+          ],
+        },
+        { refunds: [...refund('pending')] },
+      ),
+      'Refund on its way: We canceled this class, and had not heard from you. $400.00 goes back to your card. Banks take 5 to 10 days.',
+    ],
+    [
+      'a move that is not paid yet',
+      sampleCard({ pendingMove: { ...sampleChange, heldUntil: '2026-12-25T16:31:00.000Z' } }),
+      'Move not finished: Noa’s new seat is held until 4:31 PM. Nothing changes until you pay $100.00.',
+    ],
+    [
       'a refund that failed',
       sampleCard({ status: 'cancelled' }, { refunds: [...refund('failed')] }),
       'Refund needs us: Your bank did not take the refund. We are on it and will write to you.',
@@ -80,7 +140,7 @@ describe('a card says of', () => {
         },
         null,
       ),
-      'Canceled: You canceled on January 2.',
+      'Canceled: You canceled on January 2. By our terms $0.00 went back.',
     ],
     [
       'a dispute',

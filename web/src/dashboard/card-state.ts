@@ -1,3 +1,4 @@
+import { formatClassDate, formatClassTime } from '@robokids/contracts/class-date'
 import { meetingsOf, meetingTimes, nextMeeting } from '@robokids/contracts/class-link-times'
 import type { DashboardCard } from '@robokids/contracts/dashboard'
 import {
@@ -9,7 +10,7 @@ import {
 import type { Money } from '@robokids/contracts/fields'
 import type { Meeting } from '@robokids/contracts/meetings'
 import { formatMoney } from '@robokids/contracts/pricing'
-import { schoolDate } from '@robokids/contracts/school-date'
+import { schoolDate, schoolTime } from '@robokids/contracts/school-date'
 import { clockTimeOf, dateOf, momentOf, nearnessOf, timeOf } from './moments.ts'
 
 export type Tone = 'done' | 'note' | 'wrong'
@@ -27,6 +28,8 @@ type CardKind =
   | 'live'
   | 'refund'
   | 'canceled'
+  | 'choice'
+  | 'moving'
   | 'finished'
 
 /** What a card says of itself. */
@@ -67,7 +70,7 @@ function statusOf(card: DashboardCard): DisplayStatus {
 const amountOf = (money: Money | null) => (money ? formatMoney(money) : 'Your money')
 
 /** @param why a sentence before that of the refund. */
-function refundState({ state, money }: RefundProgress, why?: string): CardState {
+function refundState({ state, money, at }: RefundProgress, why?: string): CardState {
   const told = (sentence: string) => (why === undefined ? sentence : `${why} ${sentence}`)
   switch (state) {
     case 'underway':
@@ -82,7 +85,7 @@ function refundState({ state, money }: RefundProgress, why?: string): CardState 
         kind: 'refund',
         badge: 'Refunded',
         tone: 'done',
-        sentence: told(`${amountOf(money)} went back to your card.`),
+        sentence: told(`${amountOf(money)} went back ${at ? `on ${dateOf(schoolDate(at))}` : 'to your card'}.`),
       }
     case 'failed':
       return {
@@ -160,23 +163,66 @@ export function cardStateOf(card: DashboardCard, now: number): CardState {
       }
     case 'cancelled':
       return status.refund ? refundState(status.refund, canceledOn(card)) : canceledState(card)
-    case 'registered':
-      return seatedState(card, now, status.disputed)
+    case 'registered': {
+      const cancelled = card.places?.find(({ classCancelled }) => classCancelled)?.classCancelled
+      if (cancelled) return choiceState(card, cancelled, now)
+      return movingState(card, now) ?? seatedState(card, now, status.disputed)
+    }
   }
 }
 
-/** When the family gave up these places, if it did. */
+/** When the family gave up these places, or that the school had cancelled their class. */
 function canceledOn({ places = [] }: DashboardCard): string | undefined {
-  const at = places.find(({ cancelledAt }) => cancelledAt !== null)?.cancelledAt
-  return at ? `You canceled on ${dateOf(schoolDate(at))}.` : undefined
+  const place = places.find(({ cancelledAt }) => cancelledAt !== null)
+  if (!place?.cancelledAt) return undefined
+  if (place.cancelledBySchool === 'deadline') return 'We canceled this class, and had not heard from you.'
+  if (place.cancelledBySchool) return 'We canceled this class, and you chose your money.'
+  return `You canceled on ${dateOf(schoolDate(place.cancelledAt))}.`
 }
 
-const canceledState = (card: DashboardCard): CardState => ({
-  kind: 'canceled',
-  badge: 'Canceled',
-  tone: 'note',
-  sentence: canceledOn(card),
-})
+/** @param card of single children, what went back for them is what they have no longer paid. */
+function canceledState(card: DashboardCard): CardState {
+  const { places = [], payment } = card
+  const isAll = payment !== null && places.reduce((sum, { paidAmount }) => sum + paidAmount, 0) === payment.amount
+  const bySchool = places.some(({ cancelledBySchool }) => cancelledBySchool)
+  const nothing = isAll && !bySchool ? ' By our terms $0.00 went back.' : ''
+  const on = canceledOn(card)
+  return { kind: 'canceled', badge: 'Canceled', tone: 'note', sentence: on && `${on}${nothing}` }
+}
+
+/** The school has cancelled the class, and the family can choose. */
+function choiceState(
+  { places = [] }: DashboardCard,
+  { chooseUntil, back }: { chooseUntil: string; back: number },
+  now: number,
+): CardState {
+  const paid = places.reduce((sum, { paidAmount }) => sum + paidAmount, 0)
+  const amount = formatMoney(usd(Math.min(paid, back)))
+  const isOpen = now < Date.parse(chooseUntil)
+  const ask = `Choose by ${pacificOf(chooseUntil)}. If we hear nothing, all ${amount} goes back.`
+  return {
+    kind: 'choice',
+    badge: 'Canceled by us',
+    tone: 'note',
+    sentence: `We had to cancel this class, and we are sorry. ${isOpen ? ask : `All ${amount} goes back by itself.`}`,
+    due: usd(Math.min(paid, back)),
+  }
+}
+
+/** `Friday, January 29, 5:00 PM Pacific` */
+const pacificOf = (instant: string) =>
+  `${formatClassDate(schoolDate(instant)).replace(/, \d{4}$/, '')}, ${formatClassTime(schoolTime(instant))} Pacific`
+
+/** A move that is not paid yet: until its seat is gone, the card asks for that first. */
+function movingState({ pendingMove }: DashboardCard, now: number): CardState | undefined {
+  const until = Date.parse(pendingMove?.heldUntil ?? '')
+  if (!pendingMove || !(now < until)) return undefined
+  const { lines, due } = pendingMove.terms
+  const seats = lines.length === 1 ? 'seat is' : 'seats are'
+  const names = new Intl.ListFormat('en-US').format(lines.map(({ childName }) => childName))
+  const sentence = `${names}’s new ${seats} held until ${clockTimeOf(until)}. Nothing changes until you pay ${formatMoney(usd(due))}.`
+  return { kind: 'moving', badge: 'Move not finished', tone: 'note', sentence, due: usd(due) }
+}
 
 function seatedState(card: DashboardCard, now: number, disputed: boolean): CardState {
   const meetings = meetingsOf(card)

@@ -24,7 +24,7 @@ function movesMoney({ classes, now }: Dashboard): boolean {
 }
 
 /** The signed-in family's own. Not cached once no screen shows it; a hidden tab does not ask. */
-function dashboardQuery(userId: string, isStreaming: boolean) {
+export function dashboardQuery(userId: string, isStreaming: boolean) {
   return queryOptions({
     queryKey: ['dashboard', userId],
     queryFn: async ({ signal }): Promise<Home> => {

@@ -53,7 +53,9 @@ export const isLinkOpen = ({ kind }: CardState) => kind === 'soon' || kind === '
 /** The times that a countdown on the page runs to: the end of each hold, and the start of each class. */
 export function deadlinesOf(cards: readonly StatedCard[], seats: readonly StatedSeat[]): number[] {
   const holds = cards.flatMap(({ card, state }) =>
-    state.kind === 'held' && card.heldUntil !== null ? [Date.parse(card.heldUntil)] : [],
+    [state.kind === 'held' ? card.heldUntil : null, card.pendingMove?.heldUntil].flatMap((until) =>
+      until ? [Date.parse(until)] : [],
+    ),
   )
   const meetings = [...cards, ...seats].flatMap(({ state }) => (state.meeting ? [state.meeting] : []))
   return [

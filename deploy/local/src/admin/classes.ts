@@ -1,5 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { classCancellationSchema } from '@robokids/contracts/class-cancellation'
 import { classSessionsSchema, listedSessionSchema, seasonsSchema } from '@robokids/contracts/enrollment'
+import { formatMoney } from '@robokids/contracts/pricing'
+import { waitlistLineSchema } from '@robokids/contracts/waitlist'
 import { json, OperatorError } from '../operated-system.ts'
 import { queryOf, required, segment, wholeNumber, type Commands } from './command.ts'
 
@@ -89,6 +92,66 @@ export const classCommands: Commands = {
     changes: true,
     async run({ words: [id, number], change }) {
       return { value: await change('enrollment', `${meetingPath(id, number)}/skip`, { id: randomUUIDv7() }) }
+    },
+  },
+  'cancel-session': {
+    takes: '<classSessionId> [days]',
+    does: 'cancels a class: each family chooses another class or its money within 7 days (or as many as given), and what is not chosen is refunded; --dry-run lists the families and their money, and again later how far they are',
+    of: ['enrollment'],
+    lists: true,
+    changes: true,
+    destroys: 'A canceled class cannot be opened again, and each of its families gets a mail.',
+    async run({ words: [id, days], options }) {
+      const path = `/admin/class-sessions/${segment(id, 'session')}/cancellation`
+      const before = classCancellationSchema.parse(await json('enrollment', 'GET', path))
+      const body = {
+        id: randomUUIDv7(),
+        families: before.families.length,
+        ...(days === undefined ? {} : { days: wholeNumber(days, 'A number of days') }),
+      }
+      const what = `cancel ${before.levelTitle}, ${before.date}, and give back ${formatMoney({ amount: before.back, currency: 'usd' })} to ${before.families.length} families that do not choose another class`
+      const isDone = before.status === 'cancelled'
+      if (isDone) console.error(`${before.levelTitle}, ${before.date}, was canceled at ${before.cancelledAt}.`)
+      else if (options['dry-run']) console.error(`Dry run, nothing was changed. Without --dry-run: ${what}.`)
+      const isChanged = !isDone && !options['dry-run']
+      const after = isChanged ? await json('enrollment', 'POST', path, body) : before
+      const { families, unpaid, waiting } = classCancellationSchema.parse(after)
+      if (unpaid + waiting > 0) console.error(`${unpaid} unpaid and ${waiting} in line are told that it is canceled.`)
+      const rows = families.map(({ children, ...family }) => ({ ...family, children: children.join(', ') }))
+      const columns = ['registrationId', 'guardianName', 'email', 'children', 'back', 'state']
+      return { list: { name: 'families', rows, columns, none: 'No families.' } }
+    },
+  },
+  waitlist: {
+    takes: '<classSessionId>',
+    does: 'lists the line of a class: who has an offer until when, who waits, and how often each was passed over',
+    of: ['enrollment'],
+    lists: true,
+    async run({ words: [id] }) {
+      const path = `/admin/class-sessions/${segment(id, 'session')}/waitlist`
+      const { entries } = waitlistLineSchema.parse(await json('enrollment', 'GET', path))
+      const rows = entries.map(({ children, ...entry }) => ({ ...entry, seats: children.length }))
+      const columns = [
+        'entryId',
+        'place',
+        'status',
+        'seats',
+        'guardianName',
+        'email',
+        'offerEndsAt',
+        'passedOver',
+        'createdAt',
+      ]
+      return { list: { name: 'waitlist', rows, columns, none: 'Nobody waits.' } }
+    },
+  },
+  'waitlist remove': {
+    takes: '<entryId>',
+    does: 'removes a family from the line of a class; the seats of its offer go to the next family',
+    of: ['enrollment'],
+    changes: true,
+    async run({ words: [id], change }) {
+      return { value: await change('enrollment', `/admin/waitlist/${segment(id, 'entry')}/remove`) }
     },
   },
   link: {

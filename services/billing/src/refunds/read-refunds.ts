@@ -16,6 +16,7 @@ export function presentRefund(row: RefundRow): Refund {
     currency: 'usd',
     reason: row.reason,
     status: row.status,
+    refundedAt: row.status === 'succeeded' ? (row.announcedAt?.toString() ?? null) : null,
   }
 }
 

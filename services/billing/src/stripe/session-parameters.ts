@@ -67,12 +67,13 @@ export function sessionParameters(
 export function moveParameters(
   attemptId: string,
   { registrationId, email, move: { changeId } }: MoveFacts,
-  { to, due, lines }: Pick<ChangeTerms, 'to' | 'due' | 'lines'>,
+  { to, due, lines, school }: Pick<ChangeTerms, 'to' | 'due' | 'lines' | 'school'>,
   expiresAt: Temporal.Instant,
   siteUrl: string,
 ) {
   const metadata = { registrationId, changeId, attemptId }
-  const page = `${siteUrl}/dashboard?card=${registrationId}`
+  // Who chooses by the link of a mail may have no account.
+  const page = school ? `${siteUrl}/choice?reference=${school.choiceId}` : `${siteUrl}/dashboard?card=${registrationId}`
   const name = to === null ? 'Move' : `Move to ${to.levelTitle}: ${longDate(to.startDate)}`
   const description = `The difference for ${lines.map(({ childName }) => childName).join(', ')}`
   return {

@@ -6,19 +6,22 @@ import type { Config } from '../config.ts'
 import { seatsToFree, sumSeats } from '../places/rules.ts'
 import { lockRegistrations, moveAllSeats } from '../registrations/lock-registration.ts'
 import { isoTime } from '../iso-time.ts'
+import type { SeatChange } from '../rules.ts'
 import { endMoves, findPendingMoves, isAbout, seatsOfMoves } from './end-moves.ts'
 import { toQuote, requireConfirmed } from './quotes.ts'
 import { classFacts, readChangeable, type Changeable, type ChangeRequest } from './read-changeable.ts'
-import { cancelLine, refundShare, sumsOf } from './rules.ts'
-import { changeFacts, findChange, insertChange, presentChange, writePlaces } from './write-change.ts'
+import { cancelLine, refundShare, sumsOf, withinLeft } from './rules.ts'
+import { changeFacts, findChange, insertChange, presentChange, writePlaces, type ChangeRow } from './write-change.ts'
 
 async function composeQuote(
   tx: Transaction,
-  { registration, chosen, from, policy, kitShipped }: Changeable,
+  { registration, chosen, from, policy, kitShipped, choice, left }: Changeable,
   now: Temporal.Instant,
 ): Promise<ChangeQuote> {
-  const { percent, until } = refundShare(policy, from, now)
-  const lines = chosen.map((place) => cancelLine(place, percent))
+  const { percent, until } = choice ? { percent: 100, until: choice.chooseUntil } : refundShare(policy, from, now)
+  const full = chosen.map((place) => cancelLine(place, percent))
+  const lines = choice ? withinLeft(full, left) : full
+  const validFrom = choice ? choice.cancelledAt : policy.validFrom
   return toQuote({
     kind: 'cancel',
     registrationId: registration.id,
@@ -26,8 +29,9 @@ async function composeQuote(
     from: await classFacts(tx, from.id),
     to: null,
     ...sumsOf(lines),
-    rule: { validFrom: isoTime(policy.validFrom), percent, until: until && isoTime(until), moves: null },
+    rule: { validFrom: isoTime(validFrom), percent, until: until && isoTime(until), moves: null },
     kitShipped,
+    ...(choice ? { school: { choiceId: choice.id, by: 'family' } } : {}),
   })
 }
 
@@ -63,23 +67,39 @@ export async function cancelPlaces(
     const held = seatsOfMoves(moves)
     const options = { lock: true, others: [...held.keys()] }
     const changeable = await readChangeable(tx, registrationId, request, now, options)
-    const { registration, places, chosen } = changeable
     const quote = await composeQuote(tx, changeable, now)
     requireConfirmed(quote, request.quoteId)
-    const backOf = new Map(quote.terms.lines.map(({ placeId, back }) => [placeId, back]))
-    const change = await insertChange(tx, quote, { id: request.id, ownerId: request.ownerId, status: 'done' }, now)
-    const all = places.map((place) => {
-      const back = backOf.get(place.id)
-      if (back === undefined) return place
-      const paidAmount = place.paidAmount - back
-      return { ...place, paidAmount, status: 'cancelled' as const, cancelledAt: now, updatedAt: now }
-    })
     await endMoves(tx, moves, 'withdrawn', now)
-    const after = await writePlaces(tx, registration, all, now)
-    const isOver = after.status === 'cancelled'
-    await publish(tx, placesCancelled, registrationId, { ...(await changeFacts(tx, after, all, change)), isOver })
-    // Last, because all buyers of a session wait for its row.
-    await moveAllSeats(tx, sumSeats(seatsToFree(chosen), held), now)
-    return presentChange(change)
+    const made = { id: request.id, ownerId: request.ownerId ?? null }
+    return presentChange(await cancelNow(tx, changeable, quote, made, held, now))
   })
+}
+
+/**
+ * Writes a cancellation, as quoted, of places that are locked.
+ * @param held the seats of unpaid moves that end with it
+ */
+export async function cancelNow(
+  tx: Transaction,
+  { registration, places, chosen }: Pick<Changeable, 'registration' | 'places' | 'chosen'>,
+  quote: ChangeQuote,
+  made: { id: string; ownerId: string | null },
+  held: Map<string, SeatChange>,
+  now: Temporal.Instant,
+): Promise<ChangeRow> {
+  const backOf = new Map(quote.terms.lines.map(({ placeId, back }) => [placeId, back]))
+  const change = await insertChange(tx, quote, { ...made, status: 'done' }, now)
+  const all = places.map((place) => {
+    const back = backOf.get(place.id)
+    if (back === undefined) return place
+    const paidAmount = place.paidAmount - back
+    return { ...place, paidAmount, status: 'cancelled' as const, cancelledAt: now, updatedAt: now }
+  })
+  const after = await writePlaces(tx, registration, all, now)
+  const isOver = after.status === 'cancelled'
+  const facts = await changeFacts(tx, after, all, change)
+  await publish(tx, placesCancelled, registration.id, { ...facts, isOver })
+  // Last, because all buyers of a session wait for its row.
+  await moveAllSeats(tx, sumSeats(seatsToFree(chosen), held), now)
+  return change
 }

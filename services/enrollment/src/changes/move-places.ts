@@ -2,6 +2,7 @@ import {
   moveRefused,
   placesMoved,
   type Change,
+  type ChangedBy,
   type ChangeQuote,
   type Changes,
   type Move,
@@ -29,7 +30,7 @@ import {
   type RegistrationRow,
 } from '../registrations/read-registrations.ts'
 import { classFull, classNotOffered, findConflicts, isOffered, seatsLeft, type SeatChange } from '../rules.ts'
-import { changes, classSessions, levels } from '../schema.ts'
+import { changes, classSessions, levels, registrations } from '../schema.ts'
 import { endMoves, findPendingMoves, isAbout, seatsOfMoves, withdrawMove } from './end-moves.ts'
 import { requireConfirmed, toQuote } from './quotes.ts'
 import { classFacts, readChangeable, type Changeable } from './read-changeable.ts'
@@ -63,8 +64,8 @@ async function composeQuote(
   { to: toId, unitAmounts, freed = 0 }: { to: string; unitAmounts: UnitAmounts; freed?: number },
   now: Temporal.Instant,
 ): Promise<ChangeQuote> {
-  const { registration, chosen, sessions, from, policy, kitShipped } = changeable
-  const until = checkMovable(policy, chosen, from, now)
+  const { registration, chosen, sessions, from, policy, kitShipped, choice } = changeable
+  const until = choice ? choice.chooseUntil : checkMovable(policy, chosen, from, now)
   const to = sessions.find(({ id }) => id === toId)
   const price = to && to.classType !== 'membership' ? unitAmounts[to.classType] : undefined
   if (!to || price === undefined || !isOffered(to, now)) throw classNotOffered()
@@ -86,12 +87,13 @@ async function composeQuote(
     to: toClass,
     ...sumsOf(lines),
     rule: {
-      validFrom: isoTime(policy.validFrom),
+      validFrom: isoTime(choice ? choice.cancelledAt : policy.validFrom),
       percent: null,
       until: isoTime(until),
-      moves: policy.freeMoves,
+      moves: choice ? null : policy.freeMoves,
     },
     kitShipped,
+    ...(choice ? { school: { choiceId: choice.id, by: 'family' } } : {}),
   })
 }
 
@@ -135,7 +137,7 @@ export async function movePlaces(registrationId: string, request: Move, context:
     if (same) return presentChange(same)
 
     await endMoves(tx, replaced, 'withdrawn', now)
-    const { id, ownerId } = request
+    const { id, ownerId = null } = request
     const isPaid = quote.terms.due > 0
     const heldUntil = isPaid ? now.add({ minutes: context.config.HOLD_MINUTES }) : null
     const row = { id, ownerId, status: isPaid ? ('held' as const) : ('done' as const), toClassSessionId: to, heldUntil }
@@ -160,7 +162,9 @@ async function moveNow(
   const all = places.map((place) => {
     const line = lineOf.get(place.id)
     if (!line) return place
-    const moved = { classSessionId: toClassSessionId, moves: place.moves + 1, updatedAt: now }
+    // A move that the school made necessary is not the family's.
+    const moves = quote.school ? place.moves : place.moves + 1
+    const moved = { classSessionId: toClassSessionId, moves, updatedAt: now }
     return { ...place, ...priceAfter(line), ...moved }
   })
   const after = await writePlaces(tx, registration, all, now)
@@ -193,12 +197,15 @@ export async function settleMove(
   const { registration, places } = locked
   const now = clock.now()
   const to = locked.classSessions.find(({ id }) => id === change.toClassSessionId)
-  const isHeld = change.status === 'held'
+  const wasHeld = change.status === 'held'
+  // The school may have cancelled the new class meanwhile.
+  const isHeld = wasHeld && to?.status === 'open'
   if (!to || !(isHeld || (change.status === 'expired' && isStillPossible(change, registration, places, to, now)))) {
-    const refused = { status: 'refused' as const, paymentId, updatedAt: now }
+    const refused = { status: 'refused' as const, heldUntil: null, paymentId, updatedAt: now }
     await tx.update(changes).set(refused).where(eq(changes.id, changeId))
     const facts = { ...factsOf(registration), changeId, terms: change.quote, paymentId }
-    return publish(tx, moveRefused, registrationId, facts)
+    await publish(tx, moveRefused, registrationId, facts)
+    return wasHeld ? moveAllSeats(tx, seatsOfMoves([change]), now) : undefined
   }
   const done = { status: 'done' as const, heldUntil: null, paymentId, updatedAt: now }
   await tx.update(changes).set(done).where(eq(changes.id, changeId))
@@ -223,11 +230,19 @@ function isStillPossible(
 }
 
 /** Gives up a move that is not paid; a move that is over stays as it is. @throws DomainError `registration_not_found` */
-export async function withdraw(id: string, ownerId: string, { db, clock }: Context<Config>): Promise<Change> {
+export async function withdraw(
+  id: string,
+  { ownerId, choiceId }: ChangedBy,
+  { db, clock }: Context<Config>,
+): Promise<Change> {
   return db.transaction(async (tx) => {
     const read = async () => (await tx.select().from(changes).where(eq(changes.id, id)))[0]
     const found = await read()
-    if (found?.ownerId !== ownerId) throw registrationNotFound()
+    if (!found) throw registrationNotFound()
+    const { registrationId, quote } = found
+    const [registration] = await tx.select().from(registrations).where(eq(registrations.id, registrationId))
+    const isOwner = ownerId !== undefined && [found.ownerId, registration?.ownerId].includes(ownerId)
+    if (!isOwner && (choiceId === undefined || quote.school?.choiceId !== choiceId)) throw registrationNotFound()
     await withdrawMove(tx, id, clock.now())
     return presentChange((await read()) ?? found)
   })
@@ -250,10 +265,10 @@ export async function readMoveOptions(
       refused(error, false),
     )
     if ('refusal' in found) return found
-    const { chosen, from, policy, kitShipped } = found
+    const { chosen, from, policy, kitShipped, choice } = found
     let until: Temporal.Instant
     try {
-      until = checkMovable(policy, chosen, from, now)
+      until = choice ? choice.chooseUntil : checkMovable(policy, chosen, from, now)
     } catch (error) {
       return refused(error, kitShipped)
     }

@@ -1,12 +1,13 @@
-import type { ChangeTerms } from '@robokids/contracts/changes'
+import type { ChangedBy, ChangeTerms } from '@robokids/contracts/changes'
 import type { Transaction } from '@robokids/runtime/db'
 import { desc, eq, inArray } from 'drizzle-orm'
+import { findChoice, leftToGiveBack, listChoices, readChoice, type ChoiceRow } from '../places/read-choices.ts'
 import { readPlaces, type PlaceRow } from '../places/read-places.ts'
 import { lockWithPlaces } from '../registrations/lock-registration.ts'
 import { readPaymentStates } from '../registrations/payment-states.ts'
 import { readClasses, registrationNotFound, type RegistrationRow } from '../registrations/read-registrations.ts'
 import { changePolicies, classSessions, kitShipments, registrations } from '../schema.ts'
-import { checkChangeable, firstPolicy, policyInForce, type Policy } from './rules.ts'
+import { changeNotAllowed, checkChangeable, firstPolicy, policyInForce, type Policy } from './rules.ts'
 
 type ClassSession = typeof classSessions.$inferSelect
 
@@ -20,10 +21,13 @@ export interface Changeable {
   from: ClassSession
   policy: Policy
   kitShipped: boolean
+  /** What the family may do because the school has cancelled the class, whatever the policy says; null if it has not. */
+  choice: ChoiceRow | null
+  /** Cents of all payments that a change can still give back. */
+  left: number
 }
 
-export interface ChangeRequest {
-  ownerId: string
+export interface ChangeRequest extends ChangedBy {
   placeIds: string[]
 }
 
@@ -35,21 +39,27 @@ export interface ChangeRequest {
 export async function readChangeable(
   tx: Transaction,
   registrationId: string,
-  { ownerId, placeIds }: ChangeRequest,
+  request: ChangeRequest,
   now: Temporal.Instant,
   { lock = false, others = [] }: { lock?: boolean; others?: string[] } = {},
 ): Promise<Changeable> {
   const found = lock
     ? await lockWithPlaces(tx, registrationId, others)
     : await readWithPlaces(tx, registrationId, others)
-  if (found?.registration.ownerId !== ownerId) throw registrationNotFound()
+  if (!found) throw registrationNotFound()
   const { registration, places, classSessions: sessions } = found
-  const wanted = new Set(placeIds)
+  const wanted = new Set(request.placeIds)
   const chosen = places.filter(({ id }) => wanted.has(id))
   const [first] = chosen
   if (!first || chosen.length < wanted.size) throw registrationNotFound()
   const from = sessions.find(({ id }) => id === first.classSessionId)
   if (!from) throw new Error(`The class session of place ${first.id} does not exist.`)
+  const choice = await choiceOf(tx, request, registration, from, now)
+  const isCovered = chosen.every(({ id }) => choice?.placeIds.includes(id))
+  if (request.choiceId === undefined ? registration.ownerId !== request.ownerId : !isCovered)
+    throw registrationNotFound()
+  if (choice && Temporal.Instant.compare(choice.chooseUntil, now) <= 0)
+    throw changeNotAllowed('The time to choose is over. What was paid goes back by itself.')
   const states = await readPaymentStates(tx, [registration])
   const paymentState = states.get(registrationId) ?? 'paid'
   checkChangeable({ status: registration.status, paymentState, places: chosen }, from, now)
@@ -62,7 +72,33 @@ export async function readChangeable(
     from,
     policy: await readPolicy(tx, now),
     kitShipped: kit?.status === 'shipped',
+    choice,
+    left: await leftToGiveBack(tx, registration, places),
   }
+}
+
+/** @throws DomainError `registration_not_found` if the link is not that of a choice of this registration, `change_not_allowed` */
+async function choiceOf(
+  tx: Transaction,
+  { choiceId, placeIds }: ChangeRequest,
+  { id }: RegistrationRow,
+  from: ClassSession,
+  now: Temporal.Instant,
+): Promise<ChoiceRow | null> {
+  if (choiceId !== undefined) {
+    const choice = await readChoice(tx, choiceId)
+    if (choice?.registrationId !== id) throw registrationNotFound()
+    return choice
+  }
+  if (from.status === 'open') {
+    // Until the deadline the family may choose again.
+    const isOpen = (choice: ChoiceRow) => Temporal.Instant.compare(now, choice.chooseUntil) < 0
+    const made = await listChoices(tx, [id])
+    return made.find((one) => isOpen(one) && placeIds.every((placeId) => one.placeIds.includes(placeId))) ?? null
+  }
+  const choice = await findChoice(tx, id, from.id)
+  if (!choice) throw changeNotAllowed('We have just canceled this class. Please try again in a minute.')
+  return choice
 }
 
 async function readWithPlaces(tx: Transaction, id: string, others: string[]) {

@@ -77,6 +77,6 @@ export function changeRoutes(http: Http, context: Context<Config>): void {
   http.post(
     '/changes/:id/withdraw',
     { schema: { params: byId, body: withdrawSchema, response: { 200: changeSchema } } },
-    ({ params, body }) => withdraw(params.id, body.ownerId, context),
+    ({ params, body }) => withdraw(params.id, body, context),
   )
 }

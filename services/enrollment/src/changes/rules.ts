@@ -5,7 +5,7 @@ import type { PaymentState } from '@robokids/contracts/payment-state'
 import { schoolDate, schoolTime } from '@robokids/contracts/school-date'
 import { DomainError } from '@robokids/runtime/errors'
 import { hasPlaces, type PlacePrice, type PlaceStatus } from '../places/rules.ts'
-import { paymentProblem } from '../rules.ts'
+import { paymentProblem, type ClassSessionStatus } from '../rules.ts'
 
 /** The share of what was paid that goes back until `days` days before the start. */
 export interface RefundShare {
@@ -24,6 +24,7 @@ export interface Policy {
 export interface ClassStart {
   startsAt: Temporal.Instant
   timeZone: string
+  status?: ClassSessionStatus
 }
 
 /** The terms of the school: all sales are final, and each child can be moved once until a week before the start. */
@@ -84,6 +85,16 @@ export function moveLine({ id, childName, paidAmount, listAmount }: Payable, pri
   return { placeId: id, childName, paid: paidAmount, price, due, back }
 }
 
+/** Lines that together give back no more than is left of the payments. */
+export function withinLeft(lines: Line[], left: number): Line[] {
+  let rest = left
+  return lines.map((line) => {
+    const back = Math.min(line.back, rest)
+    rest -= back
+    return { ...line, back }
+  })
+}
+
 /** The place's amounts after its change. */
 export function priceAfter({ paid, price, due, back }: Line): PlacePrice {
   return { paidAmount: paid + due - back, listAmount: price }
@@ -97,7 +108,7 @@ export function sumsOf(lines: Line[]): { due: number; back: number } {
 
 const writeToUs = 'Write to us if something came up.'
 
-function changeNotAllowed(message: string): DomainError {
+export function changeNotAllowed(message: string): DomainError {
   return new DomainError('change_not_allowed', message)
 }
 
@@ -136,7 +147,9 @@ export function checkChangeable(
       { path: 'placeIds', message: 'Choose children of one class.' },
     ])
   }
-  if (!isBefore(now, start.startsAt)) throw changeNotAllowed(`This class has begun. ${writeToUs}`)
+  // A cancelled class never begins.
+  if (start.status !== 'cancelled' && !isBefore(now, start.startsAt))
+    throw changeNotAllowed(`This class has begun. ${writeToUs}`)
 }
 
 /**

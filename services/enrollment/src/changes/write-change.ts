@@ -1,4 +1,4 @@
-import type { Change, ChangeQuote, ChangeTerms } from '@robokids/contracts/changes'
+import type { Change, ChangedBy, ChangeQuote, ChangeTerms } from '@robokids/contracts/changes'
 import { registrationCancelled } from '@robokids/contracts/enrollment'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
@@ -24,17 +24,18 @@ export function presentChange({ id, kind, status, quote, heldUntil, createdAt }:
  */
 export async function findChange(
   tx: Transaction,
-  { id, ownerId }: { id: string; ownerId: string },
+  { id, ownerId, choiceId }: ChangedBy & { id: string },
   registrationId: string,
   kind: ChangeRow['kind'],
 ): Promise<ChangeRow | undefined> {
   const [known] = await tx.select().from(changes).where(eq(changes.id, id))
   const isTaken = !known && (await tx.$count(registrations, eq(registrations.id, id))) > 0
-  if (
-    isTaken ||
-    (known && (known.registrationId !== registrationId || known.kind !== kind || known.ownerId !== ownerId))
-  )
-    throw new DomainError('id_reused', 'This id belongs to another change.')
+  const isSame =
+    known?.registrationId === registrationId &&
+    known.kind === kind &&
+    known.ownerId === (ownerId ?? null) &&
+    (choiceId === undefined || known.quote.school?.choiceId === choiceId)
+  if (isTaken || (known && !isSame)) throw new DomainError('id_reused', 'This id belongs to another change.')
   return known
 }
 

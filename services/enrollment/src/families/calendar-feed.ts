@@ -46,7 +46,7 @@ async function currentEntries(ownerId: string, context: Context<Config>): Promis
   const owned = await listOwned(context.db, ownerId, maxOfFamily)
   const attended = owned.flatMap(({ places = [], payment }) => {
     const isPaid = payment !== null && paymentProblem(payment.state ?? 'paid') === undefined
-    return isPaid ? places.filter(({ status }) => status === 'seated') : []
+    return isPaid ? places.filter(({ status, classCancelled }) => status === 'seated' && !classCancelled) : []
   })
   const ofLevels = [...Map.groupBy(attended, ({ classSessionId }) => classSessionId)].flatMap(([id, places]) => {
     const [first] = places

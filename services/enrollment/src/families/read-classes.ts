@@ -1,11 +1,12 @@
 import { maxOfFamily, type FamilyClasses } from '@robokids/contracts/dashboard'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
+import { presentChange } from '../changes/write-change.ts'
 import type { Config } from '../config.ts'
 import { ownershipOfSeat } from '../registrations/owners.ts'
 import { isoTime } from '../iso-time.ts'
 import { listOwned } from '../registrations/read-registrations.ts'
-import { accountChanges, classSessions, memberSeats } from '../schema.ts'
+import { accountChanges, changes, classSessions, memberSeats } from '../schema.ts'
 import { listEntries } from '../waitlist/read-entries.ts'
 import { readMemberSeat } from '../waivers/sign-member-waiver.ts'
 
@@ -21,11 +22,22 @@ export async function readFamilyClasses(userId: string, context: Context<Config>
     .select({ id: classSessions.id, startsAt: classSessions.startsAt })
     .from(classSessions)
     .where(inArray(classSessions.id, [...new Set(owned.map(({ classSessionId }) => classSessionId))]))
+  const ids = owned.map(({ registrationId }) => registrationId)
+  const pending =
+    ids.length === 0
+      ? []
+      : await db
+          .select()
+          .from(changes)
+          .where(and(inArray(changes.registrationId, ids), eq(changes.status, 'held')))
   const starts = new Map(sessions.map(({ id, startsAt }) => [id, isoTime(startsAt)]))
   return {
     registrations: owned.map((registration) => ({
       ...registration,
       startsAt: starts.get(registration.classSessionId) ?? registration.createdAt,
+      pendingMoves: pending
+        .filter(({ registrationId }) => registrationId === registration.registrationId)
+        .map(presentChange),
     })),
     memberClasses,
     waitlist,

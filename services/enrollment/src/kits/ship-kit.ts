@@ -4,7 +4,7 @@ import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { lockRegistration } from '../registrations/lock-registration.ts'
+import { lockWithPlaces } from '../registrations/lock-registration.ts'
 import { readPaymentStates } from '../registrations/payment-states.ts'
 import { factsOf, readRegistration, registrationNotFound } from '../registrations/read-registrations.ts'
 import { paymentProblem } from '../rules.ts'
@@ -20,7 +20,7 @@ export async function shipKit(
   context: Context<Config>,
 ): Promise<Registration> {
   return context.db.transaction(async (tx) => {
-    const locked = await lockRegistration(tx, registrationId)
+    const locked = await lockWithPlaces(tx, registrationId)
     if (!locked) throw registrationNotFound()
     const [kit] = await tx.select().from(kitShipments).where(eq(kitShipments.registrationId, registrationId))
     if (kit?.status === 'shipped') {
@@ -36,6 +36,12 @@ export async function shipKit(
     const states = await readPaymentStates(tx, [locked.registration])
     const reason = paymentProblem(states.get(registrationId) ?? 'paid')
     if (reason !== undefined) throw new DomainError('kit_not_ready', `${reason}, so its kit cannot be shipped.`)
+    const attended = locked.places.filter(
+      ({ status, classSessionId }) =>
+        status === 'seated' && locked.classSessions.some((one) => one.id === classSessionId && one.status === 'open'),
+    )
+    if (attended.length === 0)
+      throw new DomainError('kit_not_ready', 'The class was canceled, and the family has no other one yet.')
     await tx
       .update(kitShipments)
       .set({ status: 'shipped', carrier, trackingNumber, shippedAt: context.clock.now() })

@@ -16,6 +16,7 @@ import { readLink } from '../classes/read-link.ts'
 import type { Config } from '../config.ts'
 import { readSchedules } from '../classes/meetings.ts'
 import { isoTime } from '../iso-time.ts'
+import { isOfChoice, leftToGiveBack, listChoices, readCancelledClasses } from '../places/read-choices.ts'
 import { readPlaces, type PlaceRow } from '../places/read-places.ts'
 import { readPaymentStates, type PaymentStates } from './payment-states.ts'
 import { paymentProblem } from '../rules.ts'
@@ -72,7 +73,53 @@ async function presentPlaces(db: Database | Transaction, rows: RegistrationRow[]
     const child = { childName, childAge, status, paidAmount, moves, cancelledAt: cancelledAt && isoTime(cancelledAt) }
     return [{ placeId: id, classSessionId, ...theClass, ...child }]
   }
-  return new Map([...found].map(([id, some]) => [id, some.flatMap(present)]))
+  const cancelled = await readCancellations(db, paid, found)
+  const choices = await listChoices(
+    db,
+    paid.map(({ id }) => id),
+  )
+  const cancelledBySchool = (place: PlaceRow): Pick<Place, 'cancelledBySchool'> => {
+    const of = choices.find((choice) => choice.registrationId === place.registrationId && isOfChoice(place, choice))
+    if (place.status !== 'cancelled' || !of || place.cancelledAt === null) return {}
+    const isLate = Temporal.Instant.compare(place.cancelledAt, of.chooseUntil) >= 0
+    return { cancelledBySchool: isLate ? 'deadline' : 'chosen' }
+  }
+  return new Map(
+    [...found].map(([id, some]) => [
+      id,
+      some.flatMap((place) => {
+        const classCancelled = place.status === 'seated' ? cancelled.get(`${id} ${place.classSessionId}`) : undefined
+        const school = classCancelled ? { classCancelled } : cancelledBySchool(place)
+        return present(place).map((one) => ({ ...one, ...school }))
+      }),
+    ]),
+  )
+}
+
+/** What the school's cancellation of a class means for the children who sit there, by registration and class session. */
+async function readCancellations(
+  db: Database | Transaction,
+  rows: RegistrationRow[],
+  places: Map<string, PlaceRow[]>,
+): Promise<Map<string, NonNullable<Place['classCancelled']>>> {
+  const seated = [...places.values()].flat().filter(({ status }) => status === 'seated')
+  const sessionIds = [...new Set(seated.map(({ classSessionId }) => classSessionId))]
+  const ids = rows.map(({ id }) => id)
+  const cancelled = new Map<string, NonNullable<Place['classCancelled']>>()
+  for (const { classSessionId, chooseUntil, choices } of await readCancelledClasses(db, sessionIds, ids)) {
+    for (const row of rows) {
+      const all = places.get(row.id) ?? []
+      const there = all.filter((one) => one.classSessionId === classSessionId && one.status === 'seated')
+      if (there.length === 0) continue
+      const paid = there.reduce((sum, { paidAmount }) => sum + paidAmount, 0)
+      cancelled.set(`${row.id} ${classSessionId}`, {
+        choiceId: choices.find(({ registrationId }) => registrationId === row.id)?.id ?? null,
+        chooseUntil: isoTime(chooseUntil),
+        back: Math.min(paid, await leftToGiveBack(db, row, all)),
+      })
+    }
+  }
+  return cancelled
 }
 
 function classOf({ classType, levelTitle, startDate, startTime, durationMinutes, timeZone }: RegistrationRow) {
@@ -99,7 +146,7 @@ export async function readClasses(db: Database | Transaction, classSessionIds: s
 type Kit = typeof kitShipments.$inferSelect
 
 /** Hides a kit that was ready if it must not be shipped any more; its row is kept. */
-function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates): Registration['kit'] {
+function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates, places: Place[]): Registration['kit'] {
   if (!kit) return null
   const { status, carrier, trackingNumber, shippedAt } = kit
   if (status === 'shipped') {
@@ -110,9 +157,9 @@ function kitOf(row: RegistrationRow, kit: Kit | null, states: PaymentStates): Re
       ...(shippedAt === null ? {} : { shippedAt: isoTime(shippedAt) }),
     }
   }
-  return row.status === 'waiver_signed' && paymentProblem(states.get(row.id) ?? 'paid') === undefined
-    ? { status }
-    : null
+  const isAttending = places.some((place) => place.status === 'seated' && place.classCancelled === undefined)
+  const isPaid = paymentProblem(states.get(row.id) ?? 'paid') === undefined
+  return row.status === 'waiver_signed' && isPaid && isAttending ? { status } : null
 }
 
 /** @param isBrief leaves out the schedules, which are the same for all registrations of a class. */
@@ -155,7 +202,7 @@ async function select(
     rejectionReason: row.rejectionReason,
     payment: paymentOf(row, states),
     waiver: waiver && { ...waiver, signedAt: isoTime(waiver.signedAt) },
-    kit: kitOf(row, kit, states),
+    kit: kitOf(row, kit, states, places.get(row.id) ?? []),
     ...classes.get(row.classSessionId),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),

@@ -67,6 +67,7 @@ async function change(
       if (!isRepeated) throw new DomainError('id_reused', 'This id belongs to another change.')
       return unchanged
     }
+    if (session.status === 'cancelled') throw new DomainError('meeting_not_movable', 'This class is canceled.')
     const now = context.clock.now()
     const after = decide(before, session.timeZone, now)
     const [from, to] = [before, after].map((list) => list.find((one) => one.number === number))

@@ -1,5 +1,5 @@
 import { waitlistEnded, waitlistOffered, type WaitlistFacts } from '@robokids/contracts/waitlist'
-import type { Transaction } from '@robokids/runtime/db'
+import type { Database, Transaction } from '@robokids/runtime/db'
 import { publishAll } from '@robokids/runtime/outbox'
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { isoTime } from '../iso-time.ts'
@@ -131,7 +131,7 @@ export async function endEntries(
 }
 
 /** Reads the open entries of a locked class session. */
-export function openEntriesOf(tx: Transaction, classSessionId: string): Promise<EntryRow[]> {
+export function openEntriesOf(tx: Database | Transaction, classSessionId: string): Promise<EntryRow[]> {
   return tx
     .select()
     .from(waitlistEntries)

@@ -42,14 +42,23 @@ export function placesCancelledMail(
   const names = namesOf(terms)
   return renderMail({
     subject: ['Canceled: ', ...names, `, ${terms.from.levelTitle}`],
-    heading: 'Your class is canceled',
+    heading: terms.school ? 'Your money is on its way back' : 'Your class is canceled',
     picture: pictureOfClass(data),
     opening: [
       richText`Hello ${data.guardianName},`,
-      ['You canceled the class of ', ...names, '. The seat is free for another family.'],
-      terms.back > 0
-        ? [`By our terms ${money(terms.back)} is refunded ${toCard}`]
-        : ['By our terms $0.00 is refunded.'],
+      ...(terms.school
+        ? [
+            terms.school.by === 'family'
+              ? ['We had to cancel this class, and we are sorry. You chose your money back.']
+              : ['We had to cancel this class, and we are sorry. We had not heard from you, so all of it goes back.'],
+            [`${money(terms.back)} is refunded ${toCard}`],
+          ]
+        : [
+            ['You canceled the class of ', ...names, '. The seat is free for another family.'],
+            terms.back > 0
+              ? [`By our terms ${money(terms.back)} is refunded ${toCard}`]
+              : ['By our terms $0.00 is refunded.'],
+          ]),
       ...(isOver && isKitShipped ? [keepKit] : []),
     ],
     facts: [
