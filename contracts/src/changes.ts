@@ -124,7 +124,7 @@ export const correctBodySchema = z.object({
 export const correctSchema = correctBodySchema.extend({ ownerId })
 export type Correct = z.infer<typeof correctSchema>
 /** The response of the BFF. */
-export const correctedSchema = z.object({ children: z.array(childSchema), address: addressSchema })
+export const correctedSchema = registrationFactsSchema.pick({ children: true, address: true })
 
 /** A change that was confirmed: the response to its confirmation, and `GET /changes/:id`. */
 export const changeSchema = z.object({
