@@ -32,7 +32,8 @@ export async function paymentsOf(walk: Walk, { id }: Purchase): Promise<PaymentR
 export async function refundReasonOf(walk: Walk, purchase: Purchase): Promise<string | undefined> {
   const payment = (await paymentsOf(walk, purchase)).find(({ outcome }) => outcome === 'accepted')
   if (!payment) return undefined
-  if (payment.back >= payment.amount && payment.ends) return `${payment.back} of ${payment.amount} is back or on its way`
+  if (payment.back >= payment.amount && payment.ends)
+    return `${payment.back} of ${payment.amount} is back or on its way`
   const lost = await walk.world.system.sql('billing')`
     select 1 from disputes where payment_id = ${payment.id} and status = 'lost'`
   return lost.length > 0 ? 'its dispute is lost' : undefined

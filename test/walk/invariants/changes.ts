@@ -50,7 +50,10 @@ export async function childrenSitOnce(walk: Walk): Promise<void> {
     where r.id = any(${idsOf(walk)}::uuid[]) and p.status = 'seated' and r.status in ('confirmed', 'waiver_signed')
     group by 1, 2 having count(*) > 1`
   for (const { child, class: name, ids } of rows)
-    throw new Violation('nobody pays twice for one thing', `${child} has ${ids.length} seats in ${name}: ${ids.join(', ')}`)
+    throw new Violation(
+      'nobody pays twice for one thing',
+      `${child} has ${ids.length} seats in ${name}: ${ids.join(', ')}`,
+    )
 }
 
 /** Every move ends: none is held past its time, and what is paid for one makes it or goes back. For a settled system. */
@@ -65,7 +68,8 @@ export async function movesEnd(walk: Walk): Promise<void> {
   const ended = await walk.world.system.sql('enrollment')<{ id: string; status: string }[]>`
     select id, status from changes where id = any(${paid.map(({ id }) => id)}::uuid[])`
   for (const { id, status } of ended)
-    if (status !== 'done' && status !== 'refused') throw new Violation('every move ends', `${id} is paid, and ${status}`)
+    if (status !== 'done' && status !== 'refused')
+      throw new Violation('every move ends', `${id} is paid, and ${status}`)
 }
 
 /** What a change gives back is refunded to the cent, once; less only if nothing more is left of the payments. For a settled system. */

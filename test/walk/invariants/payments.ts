@@ -188,7 +188,10 @@ export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
     if (of.kind === 'move') {
       const status = moves.get(of.id)?.status
       if (status !== 'held')
-        throw new Violation('a page that can be paid has its seats', `${sessionId} of the move ${of.id}, which is ${status}`)
+        throw new Violation(
+          'a page that can be paid has its seats',
+          `${sessionId} of the move ${of.id}, which is ${status}`,
+        )
     }
     if (of.kind === 'membership' && !holds.has(`${emailKey(of.email)} ${of.date}`))
       throw new Violation('a page that can be paid has its seats', `${sessionId} of ${of.email} for ${of.date}`)

@@ -32,7 +32,8 @@ interface AtHome {
 const candidates = (walk: Walk) =>
   walk.registrations.filter(({ id }) => walk.pages.some(({ of }) => of.id === id)).toReversed()
 
-const isSomebodyAtHome = (walk: Walk) => walk.registrations.some(({ family }) => family.browsers.some((one) => one.account))
+const isSomebodyAtHome = (walk: Walk) =>
+  walk.registrations.some(({ family }) => family.browsers.some((one) => one.account))
 
 /** A registration as its owner sees it; undefined if none of its family's browsers is signed in as that. */
 async function atHome(walk: Walk, which: number): Promise<AtHome | undefined> {
@@ -50,7 +51,9 @@ function chosenOf({ places }: Changes, bits: number): string[] {
   const seated = places.filter(({ status }) => status === 'seated')
   const first = seated.find((_, index) => (bits >> index) % 2 === 1) ?? seated[0]
   return seated
-    .filter((one, index) => one === first || ((bits >> index) % 2 === 1 && one.classSessionId === first?.classSessionId))
+    .filter(
+      (one, index) => one === first || ((bits >> index) % 2 === 1 && one.classSessionId === first?.classSessionId),
+    )
     .map(({ placeId }) => placeId)
 }
 

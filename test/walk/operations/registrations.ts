@@ -42,7 +42,13 @@ async function shown(walk: Walk, body: RegisterBody, fresh: boolean) {
   })
 }
 
-export async function send(walk: Walk, family: Family, browser: Browser, body: RegisterBody, fresh = true): Promise<void> {
+export async function send(
+  walk: Walk,
+  family: Family,
+  browser: Browser,
+  body: RegisterBody,
+  fresh = true,
+): Promise<void> {
   const owner = browser.account ?? null
   const terms = await shown(walk, body, fresh)
   const answer = await walk.agree(

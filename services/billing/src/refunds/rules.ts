@@ -43,7 +43,12 @@ export function endPurchase(paid: number, refunds: PartialRefund[]): boolean {
   const owed = sum(refunds.filter(({ changeId = null, status }) => changeId !== null && status === 'failed'))
   return refunds.some((one) => {
     if ((one.changeId ?? null) !== null || one.status === 'failed' || one.amount <= owed) return false
-    return refundable(paid, refunds.filter((other) => isEarlier(other, one))) <= 0
+    return (
+      refundable(
+        paid,
+        refunds.filter((other) => isEarlier(other, one)),
+      ) <= 0
+    )
   })
 }
 

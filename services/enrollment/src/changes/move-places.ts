@@ -21,7 +21,7 @@ import type { Config } from '../config.ts'
 import type { PlaceRow } from '../places/read-places.ts'
 import { hasPlaces, sumSeats } from '../places/rules.ts'
 import { endHolds } from '../registrations/end-hold.ts'
-import { familyOf, findActive, lockFamilyOf } from '../registrations/lock-family.ts'
+import { lockFamilyOf } from '../registrations/lock-family.ts'
 import { lockRegistrations, lockWithPlaces, moveAllSeats, serveLineOf } from '../registrations/lock-registration.ts'
 import { isoTime } from '../iso-time.ts'
 import {
@@ -30,10 +30,11 @@ import {
   registrationNotFound,
   type RegistrationRow,
 } from '../registrations/read-registrations.ts'
-import { classFull, classNotOffered, findConflicts, isOffered, seatsLeft, type SeatChange } from '../rules.ts'
+import { classFull, classNotOffered, isOffered, seatsLeft, type SeatChange } from '../rules.ts'
 import { changes, classSessions, levels, registrations } from '../schema.ts'
 import { endWaiting } from '../waitlist/end-waiting.ts'
 import { endMoves, findPendingMoves, isAbout, seatsOfMoves, withdrawMove } from './end-moves.ts'
+import { checkFamily, findOthers } from './family-seats.ts'
 import { requireConfirmed, toQuote } from './quotes.ts'
 import { classFacts, readChangeable, type Changeable } from './read-changeable.ts'
 import { checkKit, checkMovable, moveLine, priceAfter, sumsOf } from './rules.ts'
@@ -41,30 +42,6 @@ import { changeFacts, findChange, insertChange, presentChange, writePlaces, type
 
 type ClassSession = typeof classSessions.$inferSelect
 type UnitAmounts = QuoteMove['unitAmounts']
-
-/** The other registrations of the family by which one of these children has a seat in a class, or a move to it under way. */
-async function findOthers(
-  tx: Transaction,
-  registration: RegistrationRow,
-  children: Child[],
-  to: Pick<ClassSession, 'classType' | 'date'>,
-): Promise<RegistrationRow[]> {
-  const family = await familyOf(tx, registration)
-  const active = await findActive(tx, family, { classType: to.classType, startDate: to.date })
-  const others = active.filter(({ id }) => id !== registration.id)
-  return findConflicts(others, { children, separate: false })
-}
-
-/** Rejects a child who has a seat in the new class already, by another registration of its family. */
-async function checkFamily(tx: Transaction, { registration, chosen }: Changeable, to: ClassSession): Promise<void> {
-  const [conflict] = await findOthers(tx, registration, chosen, to)
-  if (!conflict) return
-  const child = chosen.find(
-    ({ childName }) =>
-      findConflicts([conflict], { children: [{ childName, childAge: 0 }], separate: false }).length > 0,
-  )
-  throw new DomainError('already_registered', `${child?.childName ?? 'This child'} has a seat in that class already.`)
-}
 
 /**
  * @param freed seats in the new class that are held for an earlier move of the same children
@@ -88,7 +65,7 @@ async function composeQuote(
   const [fromClass, toClass] = [await classFacts(tx, from.id), await classFacts(tx, to.id)]
   const childNames = chosen.map(({ childName }) => childName)
   checkKit(kitShipped, fromClass, toClass, childNames)
-  await checkFamily(tx, changeable, to)
+  await checkFamily(tx, registration, chosen, to)
   if (seatsLeft({ ...to, held: to.held - freed }) < chosen.length) throw classFull()
   const lines = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
   return toQuote({
