@@ -22,6 +22,8 @@ import {
   type Registration,
 } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
+import { userConfirmed, userUpdated } from '@robokids/contracts/identity'
+import { registrationRescheduled } from '@robokids/contracts/reminders'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
@@ -639,6 +641,56 @@ describe('A child that moves', () => {
       { held: 0, sold: 0 },
       { held: 0, sold: 1 },
     ])
+  })
+
+  it('has its move told to the address that the account has by then', async () => {
+    const { family, pending } = await start()
+    const { ownerId, registration } = family
+    const account = (email: string) => ({
+      poolId: 'local',
+      userId: ownerId,
+      username: `user_${ownerId}`,
+      email,
+      emailVerified: true,
+      verifiedEmail: email,
+      enabled: true,
+      givenName: 'Maren',
+    })
+    await fixture.deliver(userConfirmed, ownerId, account(registration.email))
+    const email = `new.${registration.email}`
+    const changed = { ...account(email), changed: ['email'], previousEmail: registration.email }
+    await fixture.deliver(userUpdated, ownerId, changed)
+    await payMove(pending)
+    expect(await fixture.publishedEvents(placesMoved, registration.registrationId)).toMatchObject([{ email, ownerId }])
+    expect(placeOf(await readAgain(family), 'Ivo')).toMatchObject({ classType: 'intermediate', moves: 1 })
+  })
+
+  it('and a meeting of its old and its new class that the school moves at the same moment do not wait for each other, and the family learns each new date once', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const family = await enrollOne()
+      const other = await fixture.session()
+      const { registrationId } = family.registration
+      const day = Temporal.PlainDate.from(other.date).add({ days: 8 }).toString()
+      const moveMeeting = ({ id }: Session) => {
+        const path = `/admin/class-sessions/${id}/meetings/2/move`
+        return fixture.call('POST', path, { id: randomUUIDv7(), date: day }, adminHeaders)
+      }
+      const [old, moved, next] = await Promise.all([
+        moveMeeting(family.session),
+        move(family, other, 'Ivo'),
+        moveMeeting(other),
+      ])
+      expect([old.status, moved.status, next.status]).toEqual([200, 'done', 200])
+      const [told, ...more] = await fixture.publishedEvents(placesMoved, registrationId)
+      const rescheduled = await fixture.publishedEvents(registrationRescheduled, registrationId)
+      expect(more).toEqual([])
+      const toldNow = told?.classes.find(({ classSessionId }) => classSessionId === other.id)
+      const toldLater = rescheduled.filter(({ classSessionId }) => classSessionId === other.id)
+      // Either the move knew the date already, or it was told after it.
+      const versions = [toldNow?.scheduleVersion, ...toldLater.map(({ scheduleVersion }) => scheduleVersion)]
+      expect(versions).toEqual(versions.length === 1 ? [1] : [0, 1])
+      expect((toldLater[0] ?? toldNow)?.meetings[1]?.date).toBe(day)
+    }
   })
 
   it('no longer waits in the line of the class into which it has moved', async () => {
