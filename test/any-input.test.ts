@@ -6,6 +6,7 @@ import { canBeBought, orderSchema, productsSchema } from '@robokids/contracts/sh
 import { owningServices } from '@robokids/local/services'
 import { localSealingKeys, sealingKeysSchema } from '@robokids/runtime/seal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { eventually } from './src/bed.ts'
 import { sampleOfSchema } from './src/sample-of-schema.ts'
 import { sampleFamily } from './src/samples.ts'
@@ -140,6 +141,21 @@ const ends = [/cancel|expire|password|devices|mfa/, /resume/, /sign-out|profile$
 const rank = (path: string) => ends.findIndex((end) => end.test(path))
 
 describe.each([...owningServices, 'bff'] as const)('%s', (name) => {
+  it('No answer is of a schema that reads its fields otherwise than it writes them: such an answer cannot be sent', () => {
+    const unwritable = services.running[name].routes.flatMap(({ method, url, schema }) =>
+      Object.entries((schema?.response ?? {}) as Record<string, unknown>).flatMap(([status, answer]) => {
+        if (!(answer instanceof z.ZodType)) return []
+        try {
+          z.toJSONSchema(answer, { io: 'output' })
+          return []
+        } catch (error) {
+          return [`${method} ${url} ${status}: ${(error as Error).message}`]
+        }
+      }),
+    )
+    expect(unwritable).toEqual([])
+  })
+
   it('No field of a request causes a server error', { timeout: 600_000 }, async () => {
     const { url: serviceUrl, routes } = services.running[name]
     const headers = {

@@ -1,7 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { RegisterBody } from '@robokids/contracts/bff'
+import { checkoutSchema } from '@robokids/contracts/billing'
+import { changeQuoteSchema, changeSchema } from '@robokids/contracts/changes'
+import { openingClassPrices } from '@robokids/contracts/opening-prices'
 import { owningServices, type OwningService } from '@robokids/local/services'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { z } from 'zod'
 import { eventually } from './src/bed.ts'
+import { callJson } from './src/call-json.ts'
 import { sampleMember } from './src/samples.ts'
 import { startSystem, type System } from './src/system.ts'
 
@@ -82,8 +88,10 @@ async function killAndRestart(name: OwningService, release: () => Promise<void>)
   await system.processes[name].start()
 }
 
+/** What families got back by their own changes. */
+let changesRefunded = 0
 afterEach(async () => {
-  expect((await system.atProvider()).refunds).toBe(0)
+  expect((await system.atProvider()).refunds).toBe(changesRefunded)
 })
 
 describe('A service killed between commit and publishing', () => {
@@ -188,6 +196,120 @@ describe('A service killed inside a consumer', () => {
     await waitUntilBlocked('notifications', /insert into "mails"/)
     await killAndRestart('notifications', release)
     await expectCompleted(family)
+  })
+})
+
+describe('A service killed inside a cancellation or a move', () => {
+  /** A paid family with an account, of which only its id matters here. */
+  async function paidFamily(differences: Partial<RegisterBody> = {}) {
+    const email = `${randomUUIDv7()}@example.com`
+    const family = { email, ...(await system.register({ email, ...differences })) }
+    await system.pay(family.checkoutUrl)
+    await system.reaches(family.registrationId, 'confirmed', 30_000)
+    await eventually(async () => (await system.mailsTo(email)).length === 1, 30_000)
+    const ownerId = randomUUIDv7()
+    const sql = system.sql('enrollment')
+    await sql`update registrations set owner_id = ${ownerId} where id = ${family.registrationId}`
+    await sql`update change_policies set refunds = ${sql.json([{ days: 0, percent: 50 }])}, move_days = 0`
+    const [place] = await sql<{ id: string }[]>`select id from places where registration_id = ${family.registrationId}`
+    return { ...family, request: { ownerId, unitAmounts: openingClassPrices, placeIds: [place?.id] } }
+  }
+  type Paid = Awaited<ReturnType<typeof paidFamily>>
+
+  async function call<T>(service: 'enrollment' | 'billing', schema: z.ZodType<T>, path: string, body: object) {
+    const { url } = system.processes[service]
+    const answer = await callJson(`${url}${path}`, 'POST', body, {})
+    expect(answer.status).toBe(200)
+    return schema.parse(answer.body)
+  }
+
+  async function confirming({ registrationId, request }: Paid, what: 'cancellation' | 'move', more: object = {}) {
+    const path = `/registrations/${registrationId}/${what}`
+    const body = { ...request, ...more }
+    const { quoteId, terms } = await call('enrollment', changeQuoteSchema, `${path}/quote`, body)
+    const confirmation = { ...body, id: randomUUIDv7(), quoteId }
+    return { terms, confirm: () => call('enrollment', changeSchema, path, confirmation) }
+  }
+
+  /** Checks that one change is made, all that it gives back is refunded once, and one mail tells it. */
+  async function expectChanged({ email, registrationId }: Paid, { back }: { back: number }, payments: number) {
+    await eventually(async () => (await system.mailsTo(email)).length === 2, 30_000)
+    const refunded = () => system.sql('billing')<{ amount: number; status: string }[]>`
+      select refunds.amount, refunds.status from refunds join payments on payments.id = payment_id
+      join checkout_attempts on checkout_attempts.id = attempt_id where purchase ->> 'registrationId' = ${registrationId}`
+    await eventually(async () => {
+      expect(await refunded()).toEqual(back === 0 ? [] : [{ amount: back, status: 'succeeded' }])
+      return true
+    }, 30_000)
+    changesRefunded += back === 0 ? 0 : 1
+    const [rows] = await system.sql('billing')<{ times: number }[]>`
+      select count(*)::int as times from payments join checkout_attempts on checkout_attempts.id = attempt_id
+      where purchase ->> 'registrationId' = ${registrationId}`
+    expect(rows?.times).toBe(payments)
+    const changes = await system.sql('enrollment')`select status from changes where registration_id = ${registrationId}`
+    expect(changes).toEqual([{ status: 'done' }])
+    const [counts] = await system.sql('enrollment')<{ wrong: number }[]>`
+      select count(*)::int as wrong from class_sessions s where sold <> (
+        select count(*) from places p join registrations r on r.id = registration_id where p.class_session_id = s.id
+          and p.status = 'seated' and r.status in ('confirmed', 'waiver_signed')) or held <> (
+        select coalesce(sum(seats), 0) from registrations r where r.class_session_id = s.id and status = 'held')`
+    expect(counts?.wrong).toBe(0)
+    for (const owner of owningServices)
+      expect(await system.sql(owner)`select handler, error from dead_letters`).toEqual([])
+    expect(await system.mailsTo(email)).toHaveLength(2)
+  }
+
+  it('Enrollment killed after a cancellation, before publishing it, cancels and gives back once when it is asked again', async () => {
+    const family = await paidFamily()
+    const { terms, confirm } = await confirming(family, 'cancellation')
+    const release = await holdPublishing('enrollment')
+    const first = await confirm()
+    await eventually(async () => (await unpublished('enrollment', 'places.cancelled')) === 1)
+    await killAndRestart('enrollment', release)
+    expect(await confirm()).toEqual(first)
+    await expectChanged(family, terms, 1)
+  })
+
+  it('Billing killed twice while handling a cancellation gives back once', async () => {
+    const family = await paidFamily()
+    const { terms, confirm } = await confirming(family, 'cancellation')
+    const releasePayment = await hold(
+      'billing',
+      `select 1 from payments where registration_id = '${family.registrationId}' for update`,
+    )
+    await confirm()
+    await waitUntilBlocked('billing', /payments/)
+    const releaseRefund = await hold('billing', 'lock table refunds in share mode')
+    await killAndRestart('billing', releasePayment)
+    await waitUntilBlocked('billing', /insert into "refunds"/)
+    await killAndRestart('billing', releaseRefund)
+    await expectChanged(family, terms, 1)
+  })
+
+  it('Billing and enrollment killed while the difference of a move is paid move the child once', async () => {
+    const family = await paidFamily({ classType: 'basic' })
+    const [to] = await system.sql('enrollment')<{ id: string }[]>`
+      select id from class_sessions where class_type = 'intermediate' and starts_at > now() + interval '1 day' and status = 'open'
+      order by starts_at limit 1`
+    const { terms, confirm } = await confirming(family, 'move', { to: to?.id })
+    const { changeId } = await confirm()
+    const page = await call('billing', checkoutSchema, '/move-checkouts', { changeId })
+    const releaseAttempt = await hold(
+      'billing',
+      `select 1 from checkout_attempts where registration_id = '${changeId}' for update`,
+    )
+    const paying = system.pay(page.checkoutUrl ?? '')
+    await waitUntilBlocked('billing', /checkout_attempts/)
+    const releaseChange = await hold(
+      'enrollment',
+      `select 1 from registrations where id = '${family.registrationId}' for update`,
+    )
+    await killAndRestart('billing', releaseAttempt)
+    await paying
+    await waitUntilBlocked('enrollment', /registrations/)
+    await killAndRestart('enrollment', releaseChange)
+    await expectChanged(family, terms, 2)
+    expect(terms).toMatchObject({ due: openingClassPrices.intermediate - openingClassPrices.basic, back: 0 })
   })
 })
 

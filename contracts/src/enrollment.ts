@@ -591,7 +591,11 @@ export const registrationExpired = defineEvent('enrollment', 'registration.expir
 export const registrationCancelled = defineEvent(
   'enrollment',
   'registration.cancelled',
-  registrationFactsSchema.extend({ reason: z.enum(['refunded', 'requested']) }),
+  registrationFactsSchema.extend({
+    reason: z.enum(['refunded', 'requested']),
+    /** If its own payment was refunded: the payments of its moves, which go back as well. Absent from older events. */
+    movePaymentIds: z.array(z.uuid()).optional(),
+  }),
 )
 /**
  * A waiver was signed and its signed PDF exists. For a membership, `classType` is `membership` and `registrationId` is the

@@ -39,7 +39,9 @@ export function chargesOf(walk: Walk): ProviderCharge[] {
     const intentId = idOf(charge.payment_intent)
     const subscription = invoiced.get(intentId)
     const metadata = subscription?.metadata ?? provider.paymentIntents.get(intentId)?.metadata ?? {}
-    const of = purchases.get(metadata['registrationId'] ?? metadata['orderId'] ?? metadata['attemptId'] ?? '')
+    const of = purchases.get(
+      metadata['changeId'] ?? metadata['registrationId'] ?? metadata['orderId'] ?? metadata['attemptId'] ?? '',
+    )
     if (!of) continue
     const back = refunds.get(charge.id) ?? []
     const returned = back.filter(({ status }) => status === 'succeeded' || status === 'pending')

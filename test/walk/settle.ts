@@ -12,7 +12,8 @@ const unfinished = {
     union all select 'a membership to be ended' from memberships where end_request is not null
     union all select 'an event of the provider that failed' from failed_events`,
   enrollment: `select 'a signed PDF to be made' as what from waivers where signed_pdf is null
-    union all select 'an offer to be ended' from waitlist_entries where status = 'offered' and offer_ends_at <= now()`,
+    union all select 'an offer to be ended' from waitlist_entries where status = 'offered' and offer_ends_at <= now()
+    union all select 'a move to be ended' from changes where status = 'held' and held_until <= now()`,
   notifications: `select 'a mail to be sent: ' || kind as what from mails where status = 'pending'`,
 } as const
 
@@ -36,7 +37,7 @@ async function makeRetriesDue(world: World): Promise<void> {
 
 const jobsOf = {
   identity: ['outbox'],
-  enrollment: ['outbox', 'make-signed-pdfs', 'run-waitlists'],
+  enrollment: ['outbox', 'make-signed-pdfs', 'run-waitlists', 'expire-moves'],
   billing: ['outbox', 'run-refunds', 'close-checkouts', 'end-memberships', 'reconcile'],
   notifications: ['outbox', 'send-mails'],
 } as const

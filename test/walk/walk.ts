@@ -86,7 +86,24 @@ export interface Waiting {
   /** The account that was signed in when it joined. */
   owner: Account | null
 }
-export type Purchase = Registered | Ordered | Joined
+/** A move of a registration's children whose difference is to be paid: a purchase of its own. */
+export interface Moving {
+  kind: 'move'
+  by: Asker
+  /** The id of the change. */
+  id: string
+  of: Registered
+  family: Family
+}
+/** A cancellation or move that a family has confirmed. */
+export interface Changed {
+  id: string
+  of: Registered
+  browser: Browser
+  path: string
+  body: object
+}
+export type Purchase = Registered | Ordered | Joined | Moving
 
 /** A payment page, whatever its current state. */
 export interface Page {
@@ -121,6 +138,10 @@ export class Walk {
   readonly memberships: Joined[] = []
   readonly pages: Page[] = []
   readonly waiting: Waiting[] = []
+  readonly moves: Moving[] = []
+  readonly changes: Changed[] = []
+  /** By registration, the quotes that a family has seen: an open page still shows them. */
+  readonly changesSeen = new Map<string, string>()
   readonly quotes: Quote[] = []
   /** Separate browsers to check accounts in when all has settled. */
   readonly windows = new Map<Account, Browser>()
@@ -170,7 +191,7 @@ export class Walk {
   }
 
   get purchases(): Purchase[] {
-    return [...this.registrations, ...this.orders, ...this.memberships]
+    return [...this.registrations, ...this.orders, ...this.memberships, ...this.moves]
   }
 
   /** The requester in a browser. */

@@ -61,6 +61,7 @@ export class World extends ControlledSystem {
     await this.restore()
     if (this.#pricesChanged) await this.#resetPrices()
     await this.#endMemberships()
+    await this.setPolicy(50, 2)
     this.#walks += 1
     const first = Temporal.PlainDate.from('2031-01-01').add({ days: this.#walks * 2 })
     const dates = [first.toString(), first.add({ days: 1 }).toString()]
@@ -78,6 +79,14 @@ export class World extends ControlledSystem {
     }
     await this.events.begin()
     return new Walk(this, `w${this.#walks}`, dates)
+  }
+
+  /** The share of what was paid that a cancellation gives back from now on, and the number of moves that each child has. */
+  async setPolicy(percent: number, freeMoves: number): Promise<void> {
+    const sql = this.system.sql('enrollment')
+    await sql`
+      insert into change_policies (valid_from, refunds, free_moves, move_days)
+      values (clock_timestamp(), ${sql.json([{ days: 1, percent }])}, ${freeMoves}, 7)`
   }
 
   /** Memberships of earlier walks would be renewed whenever the clock moves. */

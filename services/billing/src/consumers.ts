@@ -13,7 +13,7 @@ import { requestClose } from './checkout/close-checkouts.ts'
 import type { BillingConfig } from './config.ts'
 import { applyAccountEvent } from './ownership/owners.ts'
 import { promoteSeason } from './prices/promote-season.ts'
-import { refundChange, refundMove } from './refunds/refund-change.ts'
+import { refundChange, refundMove, refundMovesOf } from './refunds/refund-change.ts'
 import { refundRejected } from './refunds/request-refund.ts'
 import { recordSeat, handleSeatRejected } from './membership/settle-seat.ts'
 
@@ -23,7 +23,7 @@ export const consumers: Consumer<BillingConfig>[] = [
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),
   consume(registrationCancelled, { from: 'beginning' }, async (tx, event, context) => {
-    if (event.data.reason === 'refunded') return
+    if (event.data.reason === 'refunded') return refundMovesOf(tx, event.data, context)
     await requestClose(tx, context, event.data.registrationId, Temporal.Instant.from(event.time))
   }),
   consume(placesCancelled, { from: 'beginning' }, refundChange),

@@ -9,7 +9,7 @@ import {
   type Prices,
   type Refund,
 } from '@robokids/contracts/billing'
-import type { Change } from '@robokids/contracts/changes'
+import type { Change, ChangeTerms } from '@robokids/contracts/changes'
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { ErrorBody } from '@robokids/contracts/errors'
 import { freePort } from '@robokids/local/processes'
@@ -75,6 +75,43 @@ const moves = new Map<string, Change>()
 export function registerMove(change: Change): Change {
   moves.set(change.changeId, change)
   return change
+}
+
+function classOf({
+  classSessionId,
+  classType,
+  levelTitle,
+  startDate,
+  startTime,
+  durationMinutes,
+  timeZone,
+}: RegistrationFacts) {
+  return { classSessionId, classType, levelTitle, startDate, startTime, durationMinutes, timeZone }
+}
+
+/** A move from Level 1 to Level 2, of which enrollment holds the seat. */
+export function heldMove(registration: RegistrationFacts, price = 50_000): Change {
+  const to = {
+    ...classOf(registration),
+    classSessionId: randomUUIDv7(),
+    classType: 'intermediate' as const,
+    levelTitle: 'Level 2 Makers',
+  }
+  const line = { placeId: randomUUIDv7(), childName: 'Ivo', paid: 40_000, price, due: price - 40_000, back: 0 }
+  const rule = { validFrom: '2025-01-01T08:00:00.000Z', percent: null, until: null, moves: 1 }
+  const terms: ChangeTerms = {
+    kind: 'move',
+    registrationId: registration.registrationId,
+    lines: [line],
+    from: classOf(registration),
+    to,
+    due: line.due,
+    back: 0,
+    rule,
+    kitShipped: false,
+  }
+  const times = { heldUntil: '2030-01-01T00:00:00.000Z', createdAt: '2026-11-30T00:00:00.000Z' }
+  return registerMove({ changeId: randomUUIDv7(), kind: 'move', status: 'held', terms, ...times })
 }
 
 /** Starts a fake of enrollment that serves the facts of registrations and moves. */

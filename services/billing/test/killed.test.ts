@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import {
   checkoutExpired,
+  checkoutSchema,
   membershipCheckoutSchema,
   membershipRefunded,
   paymentCompleted,
@@ -17,6 +18,7 @@ import {
   subscriptionResumed,
   switchQuoteSchema,
 } from '@robokids/contracts/billing'
+import { movePaid, placesCancelled } from '@robokids/contracts/changes'
 import { memberRejected, registrationRejected, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { CloudEvent } from '@robokids/contracts/event'
 import { orderPaid, orderSchema, robotSpider } from '@robokids/contracts/shop'
@@ -32,6 +34,7 @@ import { closeForReplacement } from '../src/checkout/close-for-replacement.ts'
 import type { BillingContext } from '../src/config.ts'
 import { consumers } from '../src/consumers.ts'
 import { createCheckout } from '../src/checkout/create-checkout.ts'
+import { createMoveCheckout } from '../src/checkout/create-move-checkout.ts'
 import { createMembershipCheckout } from '../src/membership/create-membership-checkout.ts'
 import { endMemberships } from '../src/membership/end-memberships.ts'
 import { handleStripeEvent } from '../src/webhooks/handle-event.ts'
@@ -40,7 +43,7 @@ import { recordBalance } from '../src/ledger/record-balance.ts'
 import { requestRefund } from '../src/refunds/request-refund.ts'
 import { runRefunds } from '../src/refunds/run-refunds.ts'
 import { KillableContext } from './killable-context.ts'
-import { browserId, adminHeaders, neverAborts, purchase, sessionIdOf, BillingFixture } from './fixture.ts'
+import { browserId, adminHeaders, heldMove, neverAborts, purchase, sessionIdOf, BillingFixture } from './fixture.ts'
 
 /*
  * Each use case is killed before it has any effect, then after its first effect on the database or Stripe, then after its
@@ -504,6 +507,67 @@ describe('a use case killed at each step in turn', { timeout: 240_000 }, () => {
         expect(await givenBack(intentId)).toEqual([30_000, 10_000])
         expect(bed.bus.all(paymentRefunded, of).map(({ data }) => data.amount)).toEqual([10_000, 30_000])
         expect(bed.bus.all(refundDeclined, of).map(({ data }) => data.retried)).toEqual([true])
+      },
+    })
+  })
+
+  it('takes the difference of a move once', async () => {
+    await expectIdempotent({
+      async prepare() {
+        const { facts } = await sold()
+        return heldMove(facts)
+      },
+      async run(context, { changeId }) {
+        const { checkoutUrl } = await createMoveCheckout(context, changeId)
+        await fixture.pay({ checkoutUrl })
+        await handleStripeEvent(context, completed(checkoutUrl ?? ''))
+      },
+      async repeat({ changeId }) {
+        const page = checkoutSchema.parse(await callOrThrow('POST', '/move-checkouts', { changeId }))
+        if (page.checkoutUrl !== null) await fixture.pay(page)
+        await refreshed(`/checkouts/${changeId}`)
+      },
+      async verify({ changeId }) {
+        const of = (data: { changeId: string }) => data.changeId === changeId
+        await bed.bus.seen(movePaid, of, 20_000)
+        await settled()
+        expect(bed.bus.all(movePaid, of).map(({ data }) => data.amount)).toEqual([10_000])
+        expect(await paymentsOf(changeId)).toEqual([{ amount: 10_000 }])
+      },
+    })
+  })
+
+  it('gives back once what a cancellation gives back, from both payments', async () => {
+    await expectIdempotent({
+      async prepare() {
+        const { facts, paid, intentId } = await sold()
+        const { changeId, terms } = heldMove(facts)
+        const page = checkoutSchema.parse(await callOrThrow('POST', '/move-checkouts', { changeId }))
+        await fixture.pay(page)
+        await refreshed(`/checkouts/${changeId}`)
+        const difference = checkoutSchema.parse(await callOrThrow('GET', `/checkouts/${changeId}`)).payment
+        const paymentIds = [difference?.paymentId ?? '', paid.paymentId]
+        const change = { changeId: randomUUIDv7(), terms: { ...terms, due: 0, back: 15_000 }, number: 2, classes: [] }
+        const event = newEvent(placesCancelled, facts.registrationId, {
+          ...facts,
+          ...change,
+          paymentIds,
+          isOver: false,
+        })
+        return { event, intents: [difference?.stripePaymentIntentId ?? '', intentId] }
+      },
+      async run(context, { event }) {
+        await hear(context, event)
+        await runRefunds(context, neverAborts)
+      },
+      repeat: ({ event }) => bed.bus.republish(event),
+      async verify({ event, intents: [difference = '', own = ''] }) {
+        const { changeId } = event.data
+        const of = (data: { changeId?: string | undefined }) => data.changeId === changeId
+        await eventually(() => bed.bus.all(paymentRefunded, of).length === 2, 20_000)
+        await settled()
+        expect([await givenBack(difference), await givenBack(own)]).toEqual([[10_000], [5_000]])
+        expect(bed.bus.all(paymentRefunded, of)).toHaveLength(2)
       },
     })
   })

@@ -37,7 +37,9 @@ export const consumers: Consumer<Config>[] = [
     if (event.data.final) await endHoldOfAttempt(tx, event.data, context)
   }),
   consume(paymentRefunded, { from: 'beginning' }, settleFullRefund),
-  consume(refundRequested, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data)),
+  consume(refundRequested, { from: 'beginning' }, (tx, { data }) =>
+    recordRefund(tx, data, { underWay: data.underWayTotal }),
+  ),
   consume(refundDeclined, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data, { failed: true })),
   consume(refundFailed, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data, { failed: true })),
   consume(paymentDisputed, { from: 'beginning' }, recordDispute),

@@ -385,7 +385,11 @@ describe('a child that has two registrations for one class and date', () => {
 
 describe('the state of a payment', () => {
   const paid = { status: 'waiver_signed', paidAmount: 40_000 } as const
-  const refund = (amount: number, how: { refunded?: boolean; failed?: boolean } = {}) => ({
+  const changeId = 'a change'
+  const refund = (
+    amount: number,
+    how: { refunded?: boolean; failed?: boolean; changeId?: string; underWay?: number } = {},
+  ) => ({
     amount,
     refunded: false,
     failed: false,
@@ -398,6 +402,21 @@ describe('the state of a payment', () => {
     ['refund_under_way', [refund(30_000, { refunded: true }), refund(10_000)], []],
     ['refunded', [refund(30_000, { refunded: true }), refund(10_000, { refunded: true })], []],
     ['paid', [refund(40_000, { failed: true })], []],
+    ['paid', [refund(40_000, { changeId })], []],
+    // The family cancels one child after a gift, and the other one stays.
+    ['paid', [refund(20_000, { underWay: 20_000 }), refund(20_000, { changeId })], []],
+    // An operator gives back what a cancellation has left.
+    ['refund_under_way', [refund(20_000, { changeId }), refund(20_000, { underWay: 40_000 })], []],
+    // An operator makes good what the bank returned of a cancellation.
+    [
+      'paid',
+      [
+        refund(20_000, { underWay: 20_000 }),
+        refund(20_000, { changeId, failed: true }),
+        refund(20_000, { underWay: 40_000 }),
+      ],
+      [],
+    ],
     ['disputed', [], ['won', 'open']],
     ['lost', [], ['lost']],
     ['won', [], ['won']],

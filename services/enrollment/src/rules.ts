@@ -478,6 +478,8 @@ export interface PaymentReversals {
     failed: boolean
     /** The cancellation or move for which it is made. */
     changeId?: string | null
+    /** Cents that were refunded or being refunded when it was requested, with this one; null or absent if that is not known. */
+    underWay?: number | null
   }[]
   disputes: { status: 'open' | 'won' | 'lost' }[]
 }
@@ -497,8 +499,13 @@ export function paymentStateOf(
   const paid = paidAmount ?? 0
   const sum = (some: PaymentReversals['refunds']) => some.reduce((total, { amount }) => total + amount, 0)
   const effective = refunds.filter(({ failed }) => !failed)
-  // What goes back for single children leaves the places of the others, even if it is all that was paid.
-  const isForMore = effective.some(({ changeId = null }) => changeId === null)
+  const owed = sum(refunds.filter(({ failed, changeId = null }) => failed && changeId !== null))
+  // What goes back for single children leaves the places of the others, even if all is back by then. So does what is given back in
+  // place of such a refund that failed. Billing judges likewise.
+  const isForMore = effective.some(
+    ({ amount, changeId = null, underWay = null }) =>
+      changeId === null && amount > owed && (underWay === null || underWay >= paid),
+  )
   if (isForMore && sum(effective) >= paid) {
     return sum(effective.filter(({ refunded }) => refunded)) >= paid ? 'refunded' : 'refund_under_way'
   }

@@ -484,6 +484,8 @@ export const refunds = pgTable(
     failed: boolean().notNull().default(false),
     /** The cancellation or move for which it is made; null for any other refund. */
     changeId: uuid('change_id'),
+    /** Cents of the payment that were refunded or being refunded when it was requested, with this one; null if that is not known. */
+    underWay: integer('under_way'),
   },
   (table) => [index('refunds_payment').on(table.paymentId), index('refunds_registration').on(table.registrationId)],
 )

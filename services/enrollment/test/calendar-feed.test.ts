@@ -116,6 +116,22 @@ describe('the calendar that a family subscribes to', () => {
     expect(await tokenOf(userId)).toBe(renewed)
   })
 
+  it('that is replaced while programs read it is read whole or not found, and goes on unchanged at its new address', async () => {
+    const { userId, email } = await account()
+    await enroll({ ...(await fixture.session()), classType: 'basic' as const }, email, 'Ivo')
+    const token = await tokenOf(userId)
+    const reading = () => Promise.all(Array.from({ length: 4 }, () => read(token)))
+    const [before, renewed, during] = await Promise.all([reading(), tokenOf(userId, '/renew'), reading()])
+    const { status, text } = await read(renewed)
+    expect(status).toBe(200)
+    for (const answer of [...before, ...during]) {
+      if (answer.status === 404) continue
+      expect([answer.status, answer.text]).toEqual([200, text])
+    }
+    expect((await read(token)).status).toBe(404)
+    expect((await entriesOf(renewed)).map((entry) => entry.split(' ')[2])).toEqual(['0', '0', '0', '0', '0', '0'])
+  })
+
   it('is the same for several programs that read it at once', async () => {
     const { userId, email } = await account()
     await enroll({ ...(await fixture.session()), classType: 'basic' as const }, email, 'Ivo')

@@ -15,12 +15,15 @@ import {
 } from '@robokids/contracts/changes'
 import {
   registrationCancelled,
+  registrationExpired,
   waiverSigned,
   type ClassType,
   type Place,
   type Registration,
 } from '@robokids/contracts/enrollment'
 import { errorBodySchema } from '@robokids/contracts/errors'
+import { userConfirmed, userUpdated } from '@robokids/contracts/identity'
+import { registrationRescheduled } from '@robokids/contracts/reminders'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
@@ -28,10 +31,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expireMoves } from '../src/changes/end-moves.ts'
 import { firstPolicy } from '../src/changes/rules.ts'
 import { isoTime } from '../src/iso-time.ts'
-import { changePolicies, changes, places } from '../src/schema.ts'
+import { changePolicies, changes, places, waitlistEntries } from '../src/schema.ts'
 import {
   adminHeaders,
   codeOf,
+  requestFor,
   startEnrollment,
   type Answer,
   type EnrollmentFixture,
@@ -529,6 +533,16 @@ describe('A move with a difference to pay', () => {
     expect(await seats(other)).toEqual({ held: 1, sold: 0 })
   })
 
+  it('names its payment when the registration ends because its own payment went back', async () => {
+    const { family, pending } = await start()
+    const payment = paymentOf(pending)
+    await fixture.redeliver(payment)
+    const { registration } = family
+    await fixture.refund(registration, registration.payment?.paymentId ?? '')
+    const [ended] = await fixture.publishedEvents(registrationCancelled, registration.registrationId)
+    expect(ended).toMatchObject({ reason: 'refunded', movePaymentIds: [payment.data.paymentId] })
+  })
+
   it('that is paid after it ran out is made if its seat is still free, and refused otherwise', async () => {
     const { family, other, pending } = await start()
     const end = Temporal.Instant.from(pending.heldUntil ?? '').add({ milliseconds: 1 })
@@ -571,10 +585,130 @@ describe('A move with a difference to pay', () => {
       { held: 0, sold: 0 },
       { held: 0, sold: 0 },
     ])
+    const [ended] = await fixture.publishedEvents(registrationCancelled, registration.registrationId)
+    expect(ended).toMatchObject({ reason: 'refunded', movePaymentIds: [] })
     for (const { pending, family } of [cancelled, refunded]) {
       await payMove(pending)
       expect(await fixture.publishedEvents(moveRefused, family.registration.registrationId)).toHaveLength(1)
     }
+  })
+})
+
+describe('A child that moves', () => {
+  const start = async () => {
+    const family = await enrollOne()
+    const other = await fixture.session({ classType: 'intermediate', capacity: 2 })
+    const { ownerId, registration } = family
+    const again = { ownerId, email: registration.email, childName: 'Ivo', siblings: [], unlessRegistered: true }
+    return { family, other, again, pending: await move(family, other, 'Ivo') }
+  }
+  const runOut = async ({ heldUntil }: Change) => {
+    fixture.service.context.clock.set(Temporal.Instant.from(heldUntil ?? '').add({ milliseconds: 1 }))
+    await expireMoves(fixture.service.context, new AbortController().signal)
+  }
+
+  it('is not registered in its new class as well while the difference is being paid', async () => {
+    const { family, other, again, pending } = await start()
+    const refused = await fixture.register(requestFor(other, again))
+    expect([refused.status, codeOf(refused)]).toEqual([409, 'already_registered'])
+    expect(await seats(other)).toEqual({ held: 1, sold: 0 })
+    await payMove(pending)
+    expect(await seats(other)).toEqual({ held: 0, sold: 1 })
+    expect(await seats(family.session)).toEqual({ held: 0, sold: 0 })
+  })
+
+  it('stays where it is, and the payment goes back, if it was registered in the new class after its move ran out', async () => {
+    const { family, other, again, pending } = await start()
+    await runOut(pending)
+    const { registrationId } = await fixture.hold(other, again)
+    await fixture.pay(registrationId, randomUUIDv7(), { amount: 50_000 })
+    await payMove(pending)
+    expect(await fixture.publishedEvents(moveRefused, family.registration.registrationId)).toHaveLength(1)
+    expect([await seats(family.session), await seats(other)]).toEqual([
+      { held: 0, sold: 1 },
+      { held: 0, sold: 1 },
+    ])
+  })
+
+  it('takes its new seat when it is paid late, and the unpaid seat that was held for it there ends', async () => {
+    const { family, other, again, pending } = await start()
+    await runOut(pending)
+    const { registrationId } = await fixture.hold(other, again)
+    await payMove(pending)
+    expect((await fixture.read(registrationId)).status).toBe('expired')
+    expect(await fixture.publishedEvents(registrationExpired, registrationId)).toHaveLength(1)
+    expect([await seats(family.session), await seats(other)]).toEqual([
+      { held: 0, sold: 0 },
+      { held: 0, sold: 1 },
+    ])
+  })
+
+  it('has its move told to the address that the account has by then', async () => {
+    const { family, pending } = await start()
+    const { ownerId, registration } = family
+    const account = (email: string) => ({
+      poolId: 'local',
+      userId: ownerId,
+      username: `user_${ownerId}`,
+      email,
+      emailVerified: true,
+      verifiedEmail: email,
+      enabled: true,
+      givenName: 'Maren',
+    })
+    await fixture.deliver(userConfirmed, ownerId, account(registration.email))
+    const email = `new.${registration.email}`
+    const changed = { ...account(email), changed: ['email'], previousEmail: registration.email }
+    await fixture.deliver(userUpdated, ownerId, changed)
+    await payMove(pending)
+    expect(await fixture.publishedEvents(placesMoved, registration.registrationId)).toMatchObject([{ email, ownerId }])
+    expect(placeOf(await readAgain(family), 'Ivo')).toMatchObject({ classType: 'intermediate', moves: 1 })
+  })
+
+  it('and a meeting of its old and its new class that the school moves at the same moment do not wait for each other, and the family learns each new date once', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const family = await enrollOne()
+      const other = await fixture.session()
+      const { registrationId } = family.registration
+      const day = Temporal.PlainDate.from(other.date).add({ days: 8 }).toString()
+      const moveMeeting = ({ id }: Session) => {
+        const path = `/admin/class-sessions/${id}/meetings/2/move`
+        return fixture.call('POST', path, { id: randomUUIDv7(), date: day }, adminHeaders)
+      }
+      const [old, moved, next] = await Promise.all([
+        moveMeeting(family.session),
+        move(family, other, 'Ivo'),
+        moveMeeting(other),
+      ])
+      expect([old.status, moved.status, next.status]).toEqual([200, 'done', 200])
+      const [told, ...more] = await fixture.publishedEvents(placesMoved, registrationId)
+      const rescheduled = await fixture.publishedEvents(registrationRescheduled, registrationId)
+      expect(more).toEqual([])
+      const toldNow = told?.classes.find(({ classSessionId }) => classSessionId === other.id)
+      const toldLater = rescheduled.filter(({ classSessionId }) => classSessionId === other.id)
+      // Either the move knew the date already, or it was told after it.
+      const versions = [toldNow?.scheduleVersion, ...toldLater.map(({ scheduleVersion }) => scheduleVersion)]
+      expect(versions).toEqual(versions.length === 1 ? [1] : [0, 1])
+      expect((toldLater[0] ?? toldNow)?.meetings[1]?.date).toBe(day)
+    }
+  })
+
+  it('no longer waits in the line of the class into which it has moved', async () => {
+    const family = await enrollOne()
+    const full = await fixture.session({ capacity: 1 })
+    const first = await enrollOne(full)
+    const { email, ownerId } = { ownerId: family.ownerId, email: family.registration.email }
+    const siblings = [{ childName: 'Noa', childAge: 8 }]
+    const names = { guardianName: 'Ada Lind', childName: 'Ivo', childAge: 9, siblings }
+    const theClass = { startDate: full.date, classType: 'basic' }
+    const body = { id: randomUUIDv7(), email, ownerId, browserId: randomUUIDv7(), ...names, ...theClass }
+    expect((await fixture.call('POST', '/waitlist', body)).status).toBe(200)
+    // One seat is free: too few for both.
+    await cancel(first, 'Ivo')
+    await move(family, full, 'Ivo')
+    const [entry] = await fixture.db.select().from(waitlistEntries).where(eq(waitlistEntries.id, body.id))
+    expect(entry).toMatchObject({ status: 'left', endedAt: expect.anything() })
+    expect(await seats(full)).toEqual({ held: 0, sold: 1 })
   })
 })
 
@@ -701,12 +835,16 @@ describe('A correction', () => {
     expect([late.status, codeOf(late)]).toEqual([409, 'change_not_allowed'])
   })
 
-  it('is not possible for another family, of a cancelled child, or to a name that a sibling has', async () => {
+  it('is not possible for another family, of a cancelled child, or to the name of a child who has a seat there already', async () => {
     const family = await enroll()
     const { placeId } = placeOf(family, 'Ivo')
     const rename = (childName: string, childAge = 9) => ({ children: [{ placeId, childName, childAge }] })
     expect((await correct(family, rename('Ada'), randomUUIDv7())).status).toBe(404)
     expect(codeOf(await correct(family, rename('Noa', 8)))).toBe('validation_failed')
+    const { ownerId, registration, session } = family
+    const another = { ownerId, email: registration.email, childName: 'Mia', siblings: [] }
+    await fixture.pay((await fixture.hold(session, another)).registrationId)
+    expect(codeOf(await correct(family, rename('mia')))).toBe('already_registered')
     await cancel(family, 'Ivo')
     expect((await correct(family, rename('Ada'))).status).toBe(404)
     expect((await readAgain(family)).registration.children).toEqual([{ childName: 'Noa', childAge: 8 }])

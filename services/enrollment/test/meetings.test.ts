@@ -134,6 +134,20 @@ describe('a meeting that the school moves', () => {
     expect(await fixture.publishedEvents(registrationRescheduled, unpaid.registrationId)).toEqual([])
   })
 
+  it('while a family pays is in its confirmation, and told only there', async () => {
+    const session = await fixture.session()
+    const { registrationId } = await fixture.hold(session)
+    const [, second] = await datesOf(session.id)
+    const path = `/admin/class-sessions/${session.id}/meetings/2/move`
+    expect((await operate('POST', path, { id: randomUUIDv7(), date: dayAfter(second) })).status).toBe(200)
+    await fixture.pay(registrationId)
+    const { meetings } = await fixture.waitForStatus(registrationId, 'confirmed')
+    const [confirmed] = await fixture.publishedEvents(registrationConfirmed, registrationId)
+    expect(confirmed).toMatchObject({ meetings, scheduleVersion: 1 })
+    expect(confirmed?.meetings?.[1]?.date).toBe(dayAfter(second))
+    expect(await fixture.publishedEvents(registrationRescheduled, registrationId)).toEqual([])
+  })
+
   it('may be skipped, so that it and all later ones take place a week later', async () => {
     const session = await fixture.session({ date: '2031-06-06' })
     await operate('POST', `/admin/class-sessions/${session.id}/meetings/3/skip`, { id: randomUUIDv7() })

@@ -242,7 +242,7 @@ export async function readCalendar(registrationId: string, context: Context<Conf
 const confirmation: Composer<'registration_confirmed'> = async (data, mailContext) => {
   const { isSigned } = await registrationProgress(data.registrationId, mailContext.context)
   return {
-    ...registrationConfirmedMail(data, mailContext.siteUrl, isSigned),
+    ...registrationConfirmedMail(data, mailContext.siteUrl, isSigned, mailContext.context.clock.now()),
     recipientName: data.guardianName,
     attachments: [await registrationCalendar(data, mailContext)],
   }

@@ -1,5 +1,6 @@
 import type { Walk } from '../walk.ts'
 import { mailsMatchState, lastMailIsTrue } from './mails.ts'
+import { changesAreRefunded, childrenSitOnce, movesEnd, placesAddUp } from './changes.ts'
 import { homesAgree } from './homes.ts'
 import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from './memberships.ts'
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
@@ -12,13 +13,17 @@ import { listsAgree, purchasesHaveOwners, viewsAgree } from './views.ts'
 export type Invariant = (walk: Walk) => Promise<void>
 
 /** Rules that hold after each step. */
-export const always: Invariant[] = [seatsAddUp, unpaidSeatsAreFew, linesAreServed]
+export const always: Invariant[] = [seatsAddUp, placesAddUp, childrenSitOnce, unpaidSeatsAreFew, linesAreServed]
 
 /** Rules that hold when all processing has settled. */
 export const settled: Invariant[] = [
   seatsAddUp,
   linesAreServed,
   offersEnd,
+  placesAddUp,
+  childrenSitOnce,
+  movesEnd,
+  changesAreRefunded,
   noDeadLetters,
   chargesHavePurchases,
   openPagesHoldTheirSeats,

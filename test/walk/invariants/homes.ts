@@ -28,9 +28,11 @@ async function cardsSeenBy(walk: Walk, browser: Browser, account: Account): Prom
 
 /** An account's home shows every paid registration that it owns, as it is, and nobody else's. For a settled system. */
 export async function homesAgree(walk: Walk): Promise<void> {
+  const accounts = walk.accounts.flatMap(({ userId }) => (userId === '' ? [] : [userId]))
+  // Also those whose family was told that something failed.
   const all = await walk.world.system.sql('enrollment')<Owned[]>`
     select id, owner_id as owner, status, payment_id is not null as paid from registrations
-    where id = any(${walk.registrations.map(({ id }) => id)}::uuid[])`
+    where id = any(${walk.registrations.map(({ id }) => id)}::uuid[]) or owner_id = any(${accounts}::uuid[])`
   const known = new Map(all.map((row) => [row.id, row]))
   for (const account of walk.accounts) {
     if (account.state !== 'active') continue

@@ -26,6 +26,7 @@ const reportedStates: Partial<Record<MailKind, (mail: MailRow) => ReportedState 
   waiver_signed: () => 'stands',
   payment_refunded: (mail) => (isWhole(mail) ? 'has ended' : undefined),
   refund_failed: ({ data }) => (data['untold'] === true ? 'has ended' : undefined),
+  places_cancelled: ({ data }) => (data['isOver'] === true ? 'has ended' : undefined),
   order_paid: () => 'stands',
   order_shipped: () => 'stands',
   order_refunded: (mail) => (isWhole(mail) ? 'has ended' : undefined),
@@ -125,6 +126,8 @@ async function stateOf(
     if (registration === 'cancelled' || registration === 'rejected') return 'has ended'
     return undefined
   }
+  // A move is told by mails about its registration.
+  if (purchase.kind === 'move') return undefined
   if (purchase.kind === 'order') {
     const { status, body } = await walk.operate('billing', 'GET', `/orders/${purchase.id}`)
     if (status !== 200 || body['status'] === 'unpaid') return undefined

@@ -8,6 +8,8 @@ interface Row {
   id: string
   status: string
   paymentId: string | null
+  /** Its family has given up all of its seats. */
+  wasCancelled: boolean
 }
 interface MembershipRow {
   id: string
@@ -31,9 +33,11 @@ interface RefundRow {
 async function known(walk: Walk) {
   const ids = walk.purchases.map(({ id }) => id)
   const billing = walk.world.system.sql('billing')
-  const [registrations, payments, memberships, holds] = await Promise.all([
+  const [registrations, payments, memberships, holds, moves] = await Promise.all([
     walk.world.system.sql('enrollment')<Row[]>`
-      select id, status, payment_id as "paymentId" from registrations where id = any(${ids}::uuid[])`,
+      select id, status, payment_id as "paymentId", status = 'cancelled' and exists (
+        select from changes where registration_id = registrations.id and kind = 'cancel' and updated_at = registrations.updated_at
+      ) as "wasCancelled" from registrations where id = any(${ids}::uuid[])`,
     billing<PaymentRow[]>`
       select id, stripe_payment_intent_id as "intentId", registration_id as "purchaseId", outcome, amount
       from payments where registration_id = any(${ids}::uuid[])`,
@@ -45,12 +49,15 @@ async function known(walk: Walk) {
         union select email_key, class_session_id from pending_member_holds) as holds
       join class_sessions on class_sessions.id = class_session_id
       where date = any(${walk.dates as string[]}::date[])`,
+    walk.world.system.sql('enrollment')<Omit<Row, 'wasCancelled'>[]>`
+      select id, status, payment_id as "paymentId" from changes where id = any(${ids}::uuid[])`,
   ])
   const refunds = await billing<RefundRow[]>`
     select payment_id as "paymentId", amount, status from refunds
     where payment_id = any(${payments.map(({ id }) => id)}::uuid[])`
   return {
     registrations: new Map(registrations.map((row) => [row.id, row])),
+    moves: new Map(moves.map((row) => [row.id, row])),
     payments: new Map(payments.map((row) => [row.intentId, row])),
     memberships: new Map(memberships.map((row) => [row.id, row])),
     holds: new Set(holds.map(({ email, date }) => `${email} ${date}`)),
@@ -65,9 +72,8 @@ const stands = (status: string | undefined) => status === 'confirmed' || status 
  * system.
  */
 export async function chargesHavePurchases(walk: Walk): Promise<void> {
-  const { registrations, payments, memberships, refunds } = await known(walk)
+  const { registrations, moves, payments, memberships, refunds } = await known(walk)
   const keptOfCart = new Map<string, string>()
-  const keptOfChild = new Map<string, string>()
   const checkCharge = (paid: ProviderCharge) => {
     const { of, charge, intentId, kept } = paid
     const payment = payments.get(intentId)
@@ -87,22 +93,21 @@ export async function chargesHavePurchases(walk: Walk): Promise<void> {
     if (isOwed) return
     if (of.kind === 'registration') {
       const registration = registrations.get(of.id)
-      if (!stands(registration?.status) || registration?.paymentId !== payment.id)
+      const isKept = stands(registration?.status) || registration?.wasCancelled
+      if (!isKept || registration?.paymentId !== payment.id)
         throw new Violation(
           'money belongs to something or goes back',
           `${what}: ${kept} kept, the registration is ${registration?.status}`,
         )
-      const { email, classType, startDate, childName, siblings = [] } = of.body
-      for (const name of [childName, ...siblings.map((child) => child.childName)]) {
-        const key = `${name} of ${email} in ${classType} on ${startDate}`
-        const other = keptOfChild.get(key)
-        if (other !== undefined)
-          throw new Violation(
-            'nobody pays twice for one thing',
-            `${key}: ${other} and ${of.id} are both paid and stand`,
-          )
-        keptOfChild.set(key, of.id)
-      }
+    }
+    if (of.kind === 'move') {
+      const [registration, move] = [registrations.get(of.of.id), moves.get(of.id)]
+      const isKept = stands(registration?.status) || registration?.wasCancelled
+      if (!isKept || move?.status !== 'done' || move.paymentId !== payment.id)
+        throw new Violation(
+          'money belongs to something or goes back',
+          `${what}: ${kept} kept, the move is ${move?.status}, its registration is ${registration?.status}`,
+        )
     }
     if (of.kind === 'membership') {
       const membership = memberships.get(of.id)
@@ -152,7 +157,7 @@ function isSameSeat(one: RegisterBody, other: RegisterBody): boolean {
  */
 export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
   const { provider } = walk.world.system
-  const { registrations, holds } = await known(walk)
+  const { registrations, moves, holds } = await known(walk)
   const open: Page[] = []
   for (const page of walk.pages) {
     const { sessionId, of } = page
@@ -179,6 +184,14 @@ export async function openPagesHoldTheirSeats(walk: Walk): Promise<void> {
       const status = registrations.get(of.id)?.status
       if (status !== 'held')
         throw new Violation('a page that can be paid has its seats', `${sessionId} of ${of.id}, which is ${status}`)
+    }
+    if (of.kind === 'move') {
+      const status = moves.get(of.id)?.status
+      if (status !== 'held')
+        throw new Violation(
+          'a page that can be paid has its seats',
+          `${sessionId} of the move ${of.id}, which is ${status}`,
+        )
     }
     if (of.kind === 'membership' && !holds.has(`${emailKey(of.email)} ${of.date}`))
       throw new Violation('a page that can be paid has its seats', `${sessionId} of ${of.email} for ${of.date}`)

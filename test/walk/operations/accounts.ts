@@ -83,6 +83,19 @@ async function administerAccount(walk: Walk, operation: string, account: Account
 
 const active = (walk: Walk) => walk.accounts.filter(({ state, userId }) => state === 'active' && userId !== '')
 
+/** Signs a browser in with the account of its family, which is made if there is none. */
+export async function activeAccount(walk: Walk, family: Family, browser: Browser): Promise<void> {
+  const known = active(walk).find((account) => account.family === family)
+  if (known) return signIn(walk, browser, known)
+  const { email } = family
+  const before = walk.world.codesTo(email)
+  const answer = await walk.ask(browser, 'POST', '/api/auth/sign-up', sampleMember(email))
+  if (answer.status !== 200) return
+  const account: Account = { userId: '', email, password, state: 'unconfirmed', family }
+  family.accounts.push(account)
+  await confirm(walk, browser, account, before)
+}
+
 export const accountOperations = [
   operation('make an account', {
     weight: 4,

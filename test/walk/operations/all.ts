@@ -4,6 +4,7 @@ import { settle } from '../settle.ts'
 import { checkSettled } from '../check.ts'
 import { accountOperations } from './accounts.ts'
 import { catalogueOperations } from './catalogue.ts'
+import { changeOperations } from './changes.ts'
 import { faultOperations } from './faults.ts'
 import { membershipOperations } from './memberships.ts'
 import { moneyOperations } from './money.ts'
@@ -21,6 +22,7 @@ const people: Operation[] = [
   ...membershipOperations,
   ...waiverOperations,
   ...waitlistOperations,
+  ...changeOperations,
   ...strangerOperations,
   ...accountOperations,
   ...payingOperations,

@@ -24,6 +24,9 @@ const which = fc.nat(15)
 const newest = (walk: Walk, index: number): Page => pick(walk.pages.toReversed(), index)
 const hasPages = (walk: Walk) => walk.pages.length > 0
 
+/** Whether its page is opened by a link on our site. */
+const hasLink = ({ of }: Page) => of.kind === 'registration' || of.kind === 'membership'
+
 /** Opens a payment page by its link on our site, which may lead back instead: then it cannot be paid. */
 export async function openPage(walk: Walk, page: Page): Promise<void> {
   const { of, sessionId } = page
@@ -43,9 +46,9 @@ export const payingOperations = [
   operation('open a payment page', {
     weight: 4,
     args: fc.record({ which: fc.oneof(fc.nat(2), which) }),
-    possible: (walk) => walk.pages.some(({ of }) => of.kind !== 'order'),
+    possible: (walk) => walk.pages.some(hasLink),
     async run(walk, { which }) {
-      const pages = walk.pages.filter(({ of }) => of.kind !== 'order')
+      const pages = walk.pages.filter(hasLink)
       await openPage(walk, pick(pages.toReversed(), which))
     },
   }),
@@ -57,8 +60,8 @@ export const payingOperations = [
     async run(walk, { which, card }) {
       const page = newest(walk, which)
       // An opened page may stay open for long.
-      if (page.of.kind !== 'order' && !page.opened) await openPage(walk, page)
-      if (page.of.kind !== 'order' && !page.opened) return
+      if (hasLink(page) && !page.opened) await openPage(walk, page)
+      if (hasLink(page) && !page.opened) return
       const body = { card: cards[card], ...(page.of.kind === 'order' ? { email: page.of.family.email } : {}) }
       const { status, redirectUrl } = (await walk.world.control(`checkout/${page.sessionId}/pay`, body)).body
       if (status === 'requires_action') page.challenge = String(redirectUrl)

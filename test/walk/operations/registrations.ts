@@ -42,7 +42,13 @@ async function shown(walk: Walk, body: RegisterBody, fresh: boolean) {
   })
 }
 
-async function send(walk: Walk, family: Family, browser: Browser, body: RegisterBody, fresh = true): Promise<void> {
+export async function send(
+  walk: Walk,
+  family: Family,
+  browser: Browser,
+  body: RegisterBody,
+  fresh = true,
+): Promise<void> {
   const owner = browser.account ?? null
   const terms = await shown(walk, body, fresh)
   const answer = await walk.agree(
@@ -62,7 +68,7 @@ async function send(walk: Walk, family: Family, browser: Browser, body: Register
   openedPage(walk, registered, checkoutUrl, browser, answer.agreed.dueNow)
 }
 
-function form(family: Family, childIndex: number, siblings: number, level: number, date: string): RegisterBody {
+export function form(family: Family, childIndex: number, siblings: number, level: number, date: string): RegisterBody {
   const [child, ...others] = [...family.children.slice(childIndex), ...family.children.slice(0, childIndex)]
   if (!child) throw new Error('A family has children')
   return {

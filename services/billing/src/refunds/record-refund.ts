@@ -7,7 +7,7 @@ import { eq } from 'drizzle-orm'
 import type { Stripe } from 'stripe'
 import type { BillingContext } from '../config.ts'
 import { readMembershipRefundFacts } from '../membership-facts.ts'
-import { isOrder } from '../purchase.ts'
+import { isMove, isOrder } from '../purchase.ts'
 import {
   endPurchase,
   laterRefundStatus,
@@ -89,7 +89,7 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
   const { stripeRefundId, announcedAt, makesGood } = recorded
   await tx.update(refunds).set({ status, stripeRefundId, announcedAt, makesGood }).where(eq(refunds.id, row.id))
   const all = [...others, recorded]
-  const isWhole = (some: RefundRow[]) => refundedTotal(some) >= payment.amount && endPurchase(some)
+  const isWhole = (some: RefundRow[]) => refundedTotal(some) >= payment.amount && endPurchase(payment.amount, some)
   if (payment.returnedAt === null && (isWhole(rows) || isWhole(all)))
     await tx.update(payments).set({ returnedAt: now }).where(eq(payments.id, payment.id))
   if (status === 'failed' && row.status !== 'failed') {
@@ -120,7 +120,7 @@ async function readRefundFacts(tx: Transaction, payment: Payment, refund: Refund
   const reason = refundReason(payment, refund, all)
   if (payment.membershipId !== null) {
     const membership = await readMembershipRefundFacts(tx, payment.membershipId, { ...refund, reason })
-    return { kind: 'membership', id: payment.membershipId, facts: membership } as const
+    return { kind: 'membership', id: payment.membershipId, facts: membership, purchase: undefined } as const
   }
   const [attempt] = await tx
     .select()
@@ -142,10 +142,11 @@ async function readRefundFacts(tx: Transaction, payment: Payment, refund: Refund
       kind: 'order',
       id: orderId,
       facts: { ...purchase, ...(await readOrderBuyer(tx, orderId)), ...money },
+      purchase,
     } as const
   }
   const { registrationId } = purchase
-  return { kind: 'registration', id: registrationId, facts: { ...money, registrationId, purchase } } as const
+  return { kind: 'registration', id: registrationId, facts: { ...money, registrationId, purchase }, purchase } as const
 }
 
 async function publishRefunded(
@@ -164,14 +165,16 @@ async function publishRefunded(
     refundedTotal: back,
     paidAmount: payment.amount,
     ...(refund.makesGood === refund.amount ? { again: true } : {}),
-    ...(back >= payment.amount ? { whole: endPurchase(all) } : {}),
   }
-  const { kind, id, facts } = await readRefundFacts(tx, payment, refund, all)
-  if (kind === 'membership') await publish(tx, membershipRefunded, id, { ...facts, ...totals })
-  else if (kind === 'registration') await publish(tx, paymentRefunded, id, { ...facts, ...totals })
+  const { kind, id, facts, purchase } = await readRefundFacts(tx, payment, refund, all)
+  // Nothing was bought with the difference of a move alone.
+  const ends = !(purchase && isMove(purchase)) && endPurchase(payment.amount, all)
+  const whole = back >= payment.amount ? { whole: ends } : {}
+  if (kind === 'membership') await publish(tx, membershipRefunded, id, { ...facts, ...totals, ...whole })
+  else if (kind === 'registration') await publish(tx, paymentRefunded, id, { ...facts, ...totals, ...whole })
   else {
     const shipped = await isShipped(tx, id)
-    await publish(tx, orderRefunded, id, { ...facts, ...totals, ...(shipped ? { shipped } : {}) })
+    await publish(tx, orderRefunded, id, { ...facts, ...totals, ...whole, ...(shipped ? { shipped } : {}) })
   }
 }
 

@@ -113,6 +113,22 @@ describe('the state of a payment', () => {
     expect(paymentState(payment, [...refunds], [...disputes])).toBe(state)
   })
 
+  it('is paid while the last of what went back was for a change, and refunded once an operator gives back all that is left', () => {
+    const ofChange = (amount: number, createdAt: Temporal.Instant, status: 'succeeded' | 'failed' = 'succeeded') => ({
+      ...back(amount, status),
+      changeId: 'a change',
+      createdAt,
+    })
+    const byOperator = (amount: number, createdAt: Temporal.Instant) => ({ ...back(amount), createdAt })
+    const [first, second, third] = [at('2026-11-28T00:00:00Z'), at('2026-11-29T00:00:00Z'), at('2026-11-30T00:00:00Z')]
+    const gift = byOperator(200, first)
+    expect(paymentState(paid, [gift, ofChange(200, second)], [])).toBe('paid')
+    expect(paymentState(paid, [ofChange(200, first), byOperator(200, second)], [])).toBe('refunded')
+    // What an operator gives back in place of a refund that the bank returned is for the same child.
+    expect(paymentState(paid, [gift, ofChange(200, second, 'failed'), byOperator(200, third)], [])).toBe('paid')
+    expect(paymentState(paid, [ofChange(400, first)], [])).toBe('paid')
+  })
+
   it('does not depend on the order in which its refunds and disputes came', () => {
     const refund = fc.record({
       amount: fc.integer({ min: 1, max: 400 }),

@@ -26,14 +26,30 @@ export interface RefundFacts {
 /** A refund of the payment of a purchase that can be cancelled in parts. */
 interface PartialRefund extends RefundFacts {
   changeId?: string | null
+  createdAt?: Temporal.Instant
+}
+
+/** Whether one refund was requested before another; refunds of which that is not known count as earlier. */
+function isEarlier({ createdAt: one }: PartialRefund, { createdAt: other }: PartialRefund): boolean {
+  return !one || !other || Temporal.Instant.compare(one, other) <= 0
 }
 
 /**
- * Whether refunds that add up to a whole payment end its purchase: not if all of them are for changes, which give up single places
- * and leave the others.
+ * Whether refunds that add up to a whole payment end its purchase: if an operator gave back all that was left. A refund for a
+ * change gives up single places and leaves the others, also if it is the one with which all is back; and so does a refund that an
+ * operator makes in place of one of these that failed.
  */
-export function endPurchase(refunds: PartialRefund[]): boolean {
-  return refunds.some(({ changeId = null, status }) => changeId === null && status !== 'failed')
+export function endPurchase(paid: number, refunds: PartialRefund[]): boolean {
+  const owed = sum(refunds.filter(({ changeId = null, status }) => changeId !== null && status === 'failed'))
+  return refunds.some((one) => {
+    if ((one.changeId ?? null) !== null || one.status === 'failed' || one.amount <= owed) return false
+    return (
+      refundable(
+        paid,
+        refunds.filter((other) => isEarlier(other, one)),
+      ) <= 0
+    )
+  })
 }
 
 /** A refund with its announcement to the payer. */
@@ -92,7 +108,7 @@ export function paymentState(
   refunds: PartialRefund[],
   disputes: { status: string }[],
 ): PaymentState {
-  const isOver = endPurchase(refunds)
+  const isOver = endPurchase(payment.amount, refunds)
   if (isOver && refundedTotal(refunds) >= payment.amount) return 'refunded'
   const outcomes = new Set(disputes.map(({ status }) => disputeOutcome(status)))
   if (outcomes.has('lost')) return 'lost'

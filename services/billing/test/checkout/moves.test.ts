@@ -10,7 +10,7 @@ import {
   type Change,
   type ChangeTerms,
 } from '@robokids/contracts/changes'
-import type { RegistrationFacts } from '@robokids/contracts/enrollment'
+import { registrationCancelled, type RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { EventDefinition } from '@robokids/contracts/event'
 import { inbox } from '@robokids/runtime/inbox'
 import { outbox } from '@robokids/runtime/outbox'
@@ -18,50 +18,13 @@ import { eventually, testBed } from '@robokids/test/bed'
 import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { refunds } from '../../src/schema.ts'
-import { BillingFixture, cards, codeOf, purchase, registerMove } from '../fixture.ts'
+import { adminHeaders, BillingFixture, cards, codeOf, heldMove, purchase, registerMove } from '../fixture.ts'
 
 let fixture: BillingFixture
 beforeAll(async () => {
   fixture = await BillingFixture.start(await testBed())
 })
 afterAll(() => fixture.close())
-
-function classOf({
-  classSessionId,
-  classType,
-  levelTitle,
-  startDate,
-  startTime,
-  durationMinutes,
-  timeZone,
-}: RegistrationFacts) {
-  return { classSessionId, classType, levelTitle, startDate, startTime, durationMinutes, timeZone }
-}
-
-/** A move from Level 1 to Level 2, of which enrollment holds the seat. */
-function heldMove(registration: RegistrationFacts, price = 50_000): Change {
-  const to = {
-    ...classOf(registration),
-    classSessionId: randomUUIDv7(),
-    classType: 'intermediate' as const,
-    levelTitle: 'Level 2 Makers',
-  }
-  const line = { placeId: randomUUIDv7(), childName: 'Ivo', paid: 40_000, price, due: price - 40_000, back: 0 }
-  const rule = { validFrom: '2025-01-01T08:00:00.000Z', percent: null, until: null, moves: 1 }
-  const terms: ChangeTerms = {
-    kind: 'move',
-    registrationId: registration.registrationId,
-    lines: [line],
-    from: classOf(registration),
-    to,
-    due: line.due,
-    back: 0,
-    rule,
-    kitShipped: false,
-  }
-  const times = { heldUntil: '2030-01-01T00:00:00.000Z', createdAt: '2026-11-30T00:00:00.000Z' }
-  return registerMove({ changeId: randomUUIDv7(), kind: 'move', status: 'held', terms, ...times })
-}
 
 const open = (changeId: string) => fixture.call('POST', '/move-checkouts', { changeId })
 
@@ -181,6 +144,25 @@ describe('The difference of a move', () => {
     expect(await fixture.read(registration.registrationId)).toMatchObject({ payment: { state: 'paid' } })
     const [told] = await events(paymentRefunded, registration.registrationId)
     expect(told).toMatchObject({ paymentId, amount: 10_000, changeId })
+  })
+})
+
+describe('What was paid for a move', () => {
+  it('goes back once when its registration ends because its own payment was refunded, and ends nothing when it alone is refunded', async () => {
+    const registration = purchase()
+    await fixture.sell(registration)
+    const [kept, given] = [await payDifference(heldMove(registration)), await payDifference(heldMove(registration))]
+    const movePaymentIds = [kept, given].map(({ payment }) => payment?.paymentId ?? '')
+    const [keptId = '', givenId = ''] = movePaymentIds
+    const { registrationId } = registration
+    const gift = { receiptNumber: given.payment?.receiptNumber, refundId: randomUUIDv7() }
+    expect((await fixture.call('POST', '/refunds', gift, adminHeaders)).status).toBe(200)
+    const [told] = await events(paymentRefunded, registrationId)
+    expect(told).toMatchObject({ paymentId: givenId, amount: 10_000, whole: false })
+
+    await deliver(registrationCancelled, registrationId, { ...registration, reason: 'refunded', movePaymentIds })
+    await settled(keptId, [10_000])
+    expect(await refundsOf(givenId)).toHaveLength(1)
   })
 })
 

@@ -5,16 +5,19 @@ import type { Context } from '@robokids/runtime/service'
 import { eq } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import { childrenOfPlaces, hasPlaces } from '../places/rules.ts'
+import { lockFamilyOf } from '../registrations/lock-family.ts'
 import { lockWithPlaces } from '../registrations/lock-registration.ts'
 import { readRegistration, registrationNotFound } from '../registrations/read-registrations.ts'
 import { checkDuplicateChildren } from '../rules.ts'
 import { kitShipments, places, registrations } from '../schema.ts'
+import { checkFamily } from './family-seats.ts'
 import { checkCorrectable } from './rules.ts'
 
 /**
  * Corrects the names and ages of children who have a seat, and the address, until the kit is shipped. Seats and money stay as they
  * are, and so does what was signed. A correction that changes nothing writes nothing.
- * @throws DomainError `registration_not_found`, `registration_not_paid`, `change_not_allowed`, `validation_failed`
+ * @throws DomainError `registration_not_found`, `registration_not_paid`, `change_not_allowed`, `validation_failed`,
+ * `already_registered`
  */
 export async function correctRegistration(
   registrationId: string,
@@ -22,6 +25,8 @@ export async function correctRegistration(
   { db, clock }: Context<Config>,
 ): Promise<Registration> {
   return db.transaction(async (tx) => {
+    // A child may get the name of one who has a seat by another registration.
+    if (!(await lockFamilyOf(tx, registrationId))) throw registrationNotFound()
     const locked = await lockWithPlaces(tx, registrationId)
     if (locked?.registration.ownerId !== ownerId) throw registrationNotFound()
     const { registration } = locked
@@ -35,6 +40,13 @@ export async function correctRegistration(
     if (children.some(({ placeId }) => seated.every(({ id }) => id !== placeId))) throw registrationNotFound()
     const corrected = childrenOfPlaces(all)
     checkDuplicateChildren(corrected)
+    for (const session of locked.classSessions) {
+      const renamed = all.filter(
+        ({ classSessionId, childName }, index) =>
+          classSessionId === session.id && childName !== seated[index]?.childName,
+      )
+      if (renamed.length > 0) await checkFamily(tx, registration, renamed, session)
+    }
     const now = clock.now()
     for (const [index, { id, childName, childAge }] of all.entries()) {
       const before = seated[index]

@@ -3,7 +3,7 @@ import type { EventOf } from '@robokids/contracts/event'
 import type { Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, inArray, lt, min } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lt, min } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import type { SeatChange } from '../rules.ts'
 import { lockClassSessions, lockRegistrations, moveAllSeats } from '../registrations/lock-registration.ts'
@@ -17,6 +17,16 @@ export function findPendingMoves(tx: Transaction, registrationId: string): Promi
     .from(changes)
     .where(and(eq(changes.registrationId, registrationId), eq(changes.status, 'held')))
     .orderBy(asc(changes.id))
+}
+
+/** What was paid for the moves of a registration, the last payment first. */
+export async function findMovePayments(tx: Transaction, registrationId: string): Promise<string[]> {
+  const paid = await tx
+    .select({ paymentId: changes.paymentId })
+    .from(changes)
+    .where(and(eq(changes.registrationId, registrationId), eq(changes.status, 'done')))
+    .orderBy(desc(changes.updatedAt), desc(changes.id))
+  return paid.flatMap(({ paymentId }) => paymentId ?? [])
 }
 
 /** Whether a move is about one of these places. */

@@ -11,6 +11,7 @@ import {
   type QuoteMove,
   type ReadMoveOptions,
 } from '@robokids/contracts/changes'
+import type { Child } from '@robokids/contracts/enrollment'
 import type { EventOf } from '@robokids/contracts/event'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
@@ -20,8 +21,9 @@ import { and, asc, eq, gt } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import type { PlaceRow } from '../places/read-places.ts'
 import { hasPlaces, sumSeats } from '../places/rules.ts'
-import { familyOf, findActive, lockFamilyOf } from '../registrations/lock-family.ts'
-import { lockRegistrations, lockWithPlaces, moveAllSeats } from '../registrations/lock-registration.ts'
+import { endHolds } from '../registrations/end-hold.ts'
+import { lockFamilyOf } from '../registrations/lock-family.ts'
+import { lockRegistrations, lockWithPlaces, moveAllSeats, serveLineOf } from '../registrations/lock-registration.ts'
 import { isoTime } from '../iso-time.ts'
 import {
   factsOf,
@@ -29,9 +31,11 @@ import {
   registrationNotFound,
   type RegistrationRow,
 } from '../registrations/read-registrations.ts'
-import { classFull, classNotOffered, findConflicts, isOffered, seatsLeft, type SeatChange } from '../rules.ts'
+import { classFull, classNotOffered, isOffered, seatsLeft, type SeatChange } from '../rules.ts'
 import { changes, classSessions, levels, registrations } from '../schema.ts'
+import { endWaiting } from '../waitlist/end-waiting.ts'
 import { endMoves, findPendingMoves, isAbout, seatsOfMoves, withdrawMove } from './end-moves.ts'
+import { checkFamily, findOthers } from './family-seats.ts'
 import { requireConfirmed, toQuote } from './quotes.ts'
 import { classFacts, readChangeable, type Changeable } from './read-changeable.ts'
 import { checkKit, checkMovable, moveLine, priceAfter, sumsOf } from './rules.ts'
@@ -39,20 +43,6 @@ import { changeFacts, findChange, insertChange, presentChange, writePlaces, type
 
 type ClassSession = typeof classSessions.$inferSelect
 type UnitAmounts = QuoteMove['unitAmounts']
-
-/** Rejects a child who has a seat in the new class already, by another registration of its family. */
-async function checkFamily(tx: Transaction, { registration, chosen }: Changeable, to: ClassSession): Promise<void> {
-  const family = await familyOf(tx, registration)
-  const theClass = { classType: to.classType, startDate: to.date }
-  const others = (await findActive(tx, family, theClass)).filter(({ id }) => id !== registration.id)
-  const [conflict] = findConflicts(others, { children: chosen, separate: false })
-  if (!conflict) return
-  const child = chosen.find(
-    ({ childName }) =>
-      findConflicts([conflict], { children: [{ childName, childAge: 0 }], separate: false }).length > 0,
-  )
-  throw new DomainError('already_registered', `${child?.childName ?? 'This child'} has a seat in that class already.`)
-}
 
 /**
  * @param freed seats in the new class that are held for an earlier move of the same children
@@ -76,7 +66,7 @@ async function composeQuote(
   const [fromClass, toClass] = [await classFacts(tx, from.id), await classFacts(tx, to.id)]
   const childNames = chosen.map(({ childName }) => childName)
   checkKit(kitShipped, fromClass, toClass, childNames)
-  await checkFamily(tx, changeable, to)
+  await checkFamily(tx, registration, chosen, to)
   if (seatsLeft({ ...to, held: to.held - freed }) < chosen.length) throw classFull()
   const lines = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
   return toQuote({
@@ -145,6 +135,7 @@ export async function movePlaces(registrationId: string, request: Move, context:
     const taken = isPaid ? new Map([[to, { held: change.seats, sold: 0 }]]) : await moveNow(tx, changeable, change, now)
     // Last, because all buyers of a session wait for its row.
     await moveAllSeats(tx, sumSeats(seatsOfMoves(replaced), taken), now)
+    if (!isPaid) await endWaitingOf(tx, changeable.registration, changeable.chosen, to, now)
     return presentChange(change)
   })
 }
@@ -175,8 +166,19 @@ async function moveNow(
   ])
 }
 
+/** Ends the family's places in the line of the class into which these children have moved. */
+function endWaitingOf(
+  tx: Transaction,
+  registration: RegistrationRow,
+  children: Child[],
+  classSessionId: string,
+  now: Temporal.Instant,
+): Promise<void> {
+  return endWaiting(tx, { ...registration, classSessionId, children }, now)
+}
+
 /**
- * Makes a move whose difference was paid. A move that had run out by then is still made if everything is as it was confirmed and
+ * Makes a move whose difference was paid, and ends unpaid holds of the same children in the new class. A move that had run out by then is still made if everything is as it was confirmed and
  * the seats are free; otherwise the children keep their class, and the payment goes back.
  */
 export async function settleMove(
@@ -187,9 +189,18 @@ export async function settleMove(
   const { changeId, registrationId, paymentId } = data
   const notFound = `Payment ${paymentId} is for the move ${changeId}, which was not found.`
   if (!(await lockFamilyOf(tx, registrationId))) throw new DomainError('registration_not_found', notFound)
-  await lockRegistrations(tx, [registrationId])
-  const [change] = await tx.select().from(changes).where(eq(changes.id, changeId))
+  const [found] = await tx.select().from(registrations).where(eq(registrations.id, registrationId))
+  const [asked] = await tx.select().from(changes).where(eq(changes.id, changeId))
   // A payment is never dropped: it stays a dead letter until an operator resolves it.
+  if (!found || !asked?.quote.to) throw new DomainError('registration_not_found', notFound)
+  // The family is locked: no other registration of it comes or goes.
+  const children = asked.quote.lines.map(({ childName }) => ({ childName, childAge: 0 }))
+  const others = await findOthers(tx, found, children, {
+    classType: asked.quote.to.classType,
+    date: asked.quote.to.startDate,
+  })
+  const rows = await lockRegistrations(tx, [registrationId, ...others.map(({ id }) => id)])
+  const [change] = await tx.select().from(changes).where(eq(changes.id, changeId))
   if (!change?.toClassSessionId) throw new DomainError('registration_not_found', notFound)
   if (change.status === 'done' || change.status === 'refused') return
   const locked = await lockWithPlaces(tx, registrationId, [change.toClassSessionId])
@@ -197,28 +208,37 @@ export async function settleMove(
   const { registration, places } = locked
   const now = clock.now()
   const to = locked.classSessions.find(({ id }) => id === change.toClassSessionId)
+  const ofOthers = rows.filter(({ id }) => id !== registrationId)
+  const unpaid = ofOthers.filter(({ status }) => status === 'held')
+  const hasSeat = ofOthers.some(({ status }) => hasPlaces(status))
   const wasHeld = change.status === 'held'
   // The school may have cancelled the new class meanwhile.
   const isHeld = wasHeld && to?.status === 'open'
-  if (!to || !(isHeld || (change.status === 'expired' && isStillPossible(change, registration, places, to, now)))) {
+  const isMade = isHeld || (to && change.status === 'expired' && isStillPossible(change, locked, to, unpaid, now))
+  if (!to || hasSeat || !isMade) {
     const refused = { status: 'refused' as const, heldUntil: null, paymentId, updatedAt: now }
     await tx.update(changes).set(refused).where(eq(changes.id, changeId))
     const facts = { ...factsOf(registration), changeId, terms: change.quote, paymentId }
     await publish(tx, moveRefused, registrationId, facts)
-    return wasHeld ? moveAllSeats(tx, seatsOfMoves([change]), now) : undefined
+    if (wasHeld) await moveAllSeats(tx, seatsOfMoves([change]), now)
+    return
   }
   const done = { status: 'done' as const, heldUntil: null, paymentId, updatedAt: now }
   await tx.update(changes).set(done).where(eq(changes.id, changeId))
   const seats = await moveNow(tx, { registration, places, from: { id: change.quote.from.classSessionId } }, change, now)
+  // A freed seat goes to the line only after this family has taken its own.
+  const freed = await endHolds(tx, unpaid, now)
   await moveAllSeats(tx, isHeld ? sumSeats(seats, seatsOfMoves([change])) : seats, now)
+  for (const classSessionId of freed) await serveLineOf(tx, classSessionId, now)
+  await endWaitingOf(tx, registration, children, to.id, now)
 }
 
-/** Whether a move that has run out can be made all the same. */
+/** Whether a move that has run out can be made all the same. @param unpaid the family's holds that end with it. */
 function isStillPossible(
   { quote, seats }: ChangeRow,
-  registration: RegistrationRow,
-  places: PlaceRow[],
+  { registration, places }: { registration: RegistrationRow; places: PlaceRow[] },
   to: ClassSession,
+  unpaid: RegistrationRow[],
   now: Temporal.Instant,
 ): boolean {
   const isUnchanged = quote.lines.every((line) => {
@@ -226,7 +246,9 @@ function isStillPossible(
     const { status, classSessionId, paidAmount } = place ?? {}
     return status === 'seated' && classSessionId === quote.from.classSessionId && paidAmount === line.paid
   })
-  return hasPlaces(registration.status) && isUnchanged && isOffered(to, now) && seatsLeft(to) >= seats
+  const freed = unpaid.reduce((sum, one) => sum + one.seats, 0)
+  const isFree = seatsLeft({ ...to, held: to.held - freed }) >= seats
+  return hasPlaces(registration.status) && isUnchanged && isOffered(to, now) && isFree
 }
 
 /** Gives up a move that is not paid; a move that is over stays as it is. @throws DomainError `registration_not_found` */

@@ -3,13 +3,14 @@ import { registrationCancelled } from '@robokids/contracts/enrollment'
 import type { Transaction } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
 import { publish } from '@robokids/runtime/outbox'
-import { and, desc, eq, inArray, isNotNull } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { readSchedule } from '../classes/meetings.ts'
 import type { PlaceRow } from '../places/read-places.ts'
 import { childrenOfPlaces } from '../places/rules.ts'
 import { isoTime } from '../iso-time.ts'
 import { factsOf, readClasses, type RegistrationRow } from '../registrations/read-registrations.ts'
 import { changes, classSessions, places, registrations } from '../schema.ts'
+import { findMovePayments } from './end-moves.ts'
 
 export type ChangeRow = typeof changes.$inferSelect
 
@@ -62,11 +63,7 @@ export async function changeFacts(
   change: Pick<ChangeRow, 'id' | 'quote'>,
 ) {
   const ofRegistration = eq(changes.registrationId, registration.id)
-  const paid = await tx
-    .select({ paymentId: changes.paymentId })
-    .from(changes)
-    .where(and(ofRegistration, eq(changes.status, 'done'), isNotNull(changes.paymentId)))
-    .orderBy(desc(changes.updatedAt), desc(changes.id))
+  const paid = await findMovePayments(tx, registration.id)
   return {
     ...factsOf(registration),
     changeId: change.id,
@@ -74,7 +71,7 @@ export async function changeFacts(
     classes: await readClassesOf(tx, change.quote, all),
     number: await tx.$count(changes, and(ofRegistration, eq(changes.status, 'done'))),
     // What was paid last goes back first.
-    paymentIds: [...paid.map(({ paymentId }) => paymentId), registration.paymentId].filter((id) => id !== null),
+    paymentIds: [...paid, registration.paymentId].filter((id) => id !== null),
   }
 }
 

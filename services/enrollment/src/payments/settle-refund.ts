@@ -7,7 +7,7 @@ import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { endMoves, findPendingMoves, seatsOfMoves } from '../changes/end-moves.ts'
+import { endMoves, findMovePayments, findPendingMoves, seatsOfMoves } from '../changes/end-moves.ts'
 import { seatsToFree, sumSeats } from '../places/rules.ts'
 import { lockRegistrations, lockWithPlaces, moveAllSeats } from '../registrations/lock-registration.ts'
 import { factsOf } from '../registrations/read-registrations.ts'
@@ -24,7 +24,7 @@ export async function recordRefund(
     registrationId: string | null
     changeId?: string | undefined
   },
-  fact: { refunded?: true; failed?: true } = {},
+  fact: { refunded?: true; failed?: true; underWay?: number } = {},
 ): Promise<void> {
   const { refundId, paymentId, registrationId, amount, changeId = null } = refund
   // The refund of an order or a membership.
@@ -33,7 +33,7 @@ export async function recordRefund(
   await tx
     .insert(refunds)
     .values({ refundId, paymentId, registrationId, amount, changeId, ...fact })
-    .onConflictDoUpdate({ target: refunds.refundId, set: Object.keys(fact).length > 0 ? fact : { paymentId } })
+    .onConflictDoUpdate({ target: refunds.refundId, set: fact })
 }
 
 /** Records a dispute: open until the bank's final decision. */
@@ -95,5 +95,7 @@ export async function settleFullRefund(
     .update(registrations)
     .set({ status: 'cancelled', updatedAt: now })
     .where(eq(registrations.id, registrationId))
-  await publish(tx, registrationCancelled, registrationId, { ...factsOf(registration), reason: 'refunded' })
+  const movePaymentIds = await findMovePayments(tx, registrationId)
+  const reason = 'refunded' as const
+  await publish(tx, registrationCancelled, registrationId, { ...factsOf(registration), reason, movePaymentIds })
 }

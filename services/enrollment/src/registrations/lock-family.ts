@@ -14,7 +14,7 @@ import {
 import { holderOf } from './owners.ts'
 import { factsOf, type RegistrationRow } from './read-registrations.ts'
 import { isVisibleTo, hasSeats, type Requester, type FamilyRegistration } from '../rules.ts'
-import { classSessions, registrations } from '../schema.ts'
+import { changes, classSessions, registrations } from '../schema.ts'
 
 type FamilyKey = Pick<RegistrationRow, 'email' | 'ownerId'>
 
@@ -83,11 +83,18 @@ export async function findActive(
   return inClass(tx, rows, { classType, startDate })
 }
 
-/** The SQL condition for a registration of a class and date, also if only some of its children were moved there. */
+/**
+ * The SQL condition for a registration of a class and date, also if only some of its children were moved there, or are to be moved
+ * there once that is paid.
+ */
 function isInClass({ classType, startDate }: Pick<RegistrationRow, 'classType' | 'startDate'>): SQL {
   return sql`((registrations.class_type = ${classType} and registrations.start_date = ${startDate}) or exists (
     select from places join class_sessions on class_sessions.id = places.class_session_id
     where places.registration_id = registrations.id and places.status = 'seated'
+      and class_sessions.class_type = ${classType} and class_sessions.date = ${startDate})
+    or exists (
+    select from changes join class_sessions on class_sessions.id = changes.to_class_session_id
+    where changes.registration_id = registrations.id and changes.status = 'held'
       and class_sessions.class_type = ${classType} and class_sessions.date = ${startDate}))`
 }
 
@@ -102,22 +109,49 @@ async function inClass(
   return withSeatsIn(tx, rows, classSession?.id)
 }
 
-/** Reduces paid registrations to the children that have their seats in a session, and leaves out those without any. */
+/**
+ * Reduces paid registrations to the children that have their seats in a session, or move there once that is paid, and leaves out
+ * those without any.
+ */
 async function withSeatsIn(
   tx: Transaction,
   rows: RegistrationRow[],
   classSessionId: string | undefined,
 ): Promise<RegistrationRow[]> {
-  const found = await readPlaces(
-    tx,
-    rows.filter(({ paymentId }) => paymentId !== null),
-  )
+  const paid = rows.filter(({ paymentId }) => paymentId !== null)
+  const found = await readPlaces(tx, paid)
+  const moving = await findMovingTo(tx, paid, classSessionId)
   return rows.flatMap((row) => {
     const places = found.get(row.id)
     if (!places) return [row]
-    const children = childrenOfPlaces(places.filter((place) => place.classSessionId === classSessionId))
+    const children = childrenOfPlaces(
+      places.filter((place) => place.classSessionId === classSessionId || moving.has(place.id)),
+    )
     return children.length === 0 ? [] : [{ ...row, children, seats: children.length }]
   })
+}
+
+/** The places that move into a session once that is paid. */
+async function findMovingTo(
+  tx: Transaction,
+  rows: RegistrationRow[],
+  classSessionId: string | undefined,
+): Promise<Set<string>> {
+  if (classSessionId === undefined || rows.length === 0) return new Set()
+  const held = await tx
+    .select({ quote: changes.quote })
+    .from(changes)
+    .where(
+      and(
+        inArray(
+          changes.registrationId,
+          rows.map(({ id }) => id),
+        ),
+        eq(changes.status, 'held'),
+        eq(changes.toClassSessionId, classSessionId),
+      ),
+    )
+  return new Set(held.flatMap(({ quote }) => quote.lines.map(({ placeId }) => placeId)))
 }
 
 /** The SQL condition for `findActive` finding any. */
