@@ -24,6 +24,7 @@ import {
 import { errorBodySchema } from '@robokids/contracts/errors'
 import { userConfirmed, userUpdated } from '@robokids/contracts/identity'
 import { registrationRescheduled } from '@robokids/contracts/reminders'
+import { waitlistEnded } from '@robokids/contracts/waitlist'
 import { newEvent } from '@robokids/runtime/outbox'
 import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
@@ -31,7 +32,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expireMoves } from '../src/changes/end-moves.ts'
 import { firstPolicy } from '../src/changes/rules.ts'
 import { isoTime } from '../src/iso-time.ts'
-import { changePolicies, changes, places, waitlistEntries } from '../src/schema.ts'
+import { changePolicies, changes, places } from '../src/schema.ts'
 import {
   adminHeaders,
   codeOf,
@@ -706,8 +707,7 @@ describe('A child that moves', () => {
     // One seat is free: too few for both.
     await cancel(first, 'Ivo')
     await move(family, full, 'Ivo')
-    const [entry] = await fixture.db.select().from(waitlistEntries).where(eq(waitlistEntries.id, body.id))
-    expect(entry).toMatchObject({ status: 'left', endedAt: expect.anything() })
+    expect(await fixture.publishedEvents(waitlistEnded, body.id)).toMatchObject([{ outcome: 'registered' }])
     expect(await seats(full)).toEqual({ held: 0, sold: 1 })
   })
 })

@@ -101,6 +101,34 @@ describe('canceling a class', () => {
   })
 })
 
+describe('a class that was canceled in another tab', () => {
+  it('is told as canceled, also after Back and a reload, and nothing is sent again', async () => {
+    const sent: unknown[] = []
+    site.api.on('POST /api/registrations/:reference/cancellation/quote', () => ({
+      json: { quoteId: 'first', terms: cancelTerms },
+    }))
+    const over = refusal('already_cancelled', 'This class is already canceled.')
+    site.api.on('POST /api/registrations/:reference/cancellation', ({ body }) => {
+      sent.push(body)
+      return over
+    })
+    const page = await open(`/dashboard/cancel?card=${reference}`, [noa])
+    await page.getByRole('button', { name: 'Cancel Noa’s class, $0.00 back' }).click()
+    await page.getByText('This class is already canceled.').waitFor()
+    site.api.on('GET /api/registrations/:reference/changes', () => ({
+      json: { places: [{ ...noa, status: 'cancelled' }], changes: [] },
+    }))
+    await page.goto('/dashboard')
+    await page.goBack()
+    await page.getByText('This class is already canceled.').waitFor()
+    await page.reload()
+    await page.getByText('This class is already canceled.').waitFor()
+    await page.getByRole('link', { name: 'Your classes' }).first().waitFor()
+    expect(await page.getByRole('button', { name: /^Cancel/ }).count()).toBe(0)
+    expect(sent).toHaveLength(1)
+  })
+})
+
 describe('moving a child', () => {
   it.each([
     ['a phone', phone],
@@ -132,6 +160,42 @@ describe('moving a child', () => {
       await page.waitForURL('**/card-page')
     },
   )
+
+  it('that was not paid is offered again by Back, and asked for anew where it has run out or was given up in another tab', async () => {
+    const ids: string[] = []
+    const answers = [
+      { change: sampleChange, checkoutUrl: `${site.url}/card-page` },
+      { change: { ...sampleChange, status: 'withdrawn' as const, heldUntil: null }, checkoutUrl: null },
+      { change: sampleChange, checkoutUrl: `${site.url}/card-page?again` },
+    ]
+    site.api.on('POST /api/registrations/:reference/move/quote', () => ({ json: { quoteId: 'first', terms } }))
+    site.api.on('POST /api/registrations/:reference/move', ({ body }) => {
+      ids.push((body as { id: string }).id)
+      return { json: answers[ids.length - 1] ?? answers[0]! }
+    })
+    const page = await open(`/dashboard/move?card=${reference}`, [noa])
+    await page.getByRole('link', { name: /^Choose/ }).click()
+    const pay = page.getByRole('button', { name: 'Pay $100.00 and move Noa' })
+    await pay.click()
+    await page.waitForURL('**/card-page')
+    await page.goBack()
+    await heading(page, 'Check the move').waitFor()
+    await pay.click()
+    await page.waitForURL('**/card-page?again')
+    expect(ids).toHaveLength(3)
+    expect(ids[2]).not.toBe(ids[1])
+  })
+
+  it('that has happened in another tab is told, with the way back', async () => {
+    const text = 'A child can be moved once, and Noa was. Write to us if something came up.'
+    const page = await open(`/dashboard/move?card=${reference}`, [noa])
+    site.api.on('POST /api/registrations/:reference/move/quote', () => ({ json: { quoteId: 'first', terms } }))
+    site.api.on('POST /api/registrations/:reference/move', () => refusal('change_not_allowed', text))
+    await page.getByRole('link', { name: /^Choose/ }).click()
+    await page.getByRole('button', { name: 'Pay $100.00 and move Noa' }).click()
+    await page.getByText(text).waitFor()
+    await page.getByRole('link', { name: /^Keep/ }).waitFor()
+  })
 
   it('that the policy refuses has no button, and a date that has filled up leaves everything as it was', async () => {
     const page = await open(`/dashboard/move?card=${reference}`, [noa])

@@ -203,11 +203,19 @@ export function Check({ flow, places, to }: { flow: MoveFlow; places: Place[]; t
     classes.data?.levels
       .flatMap(({ sessions }) => sessions)
       .find(({ classSessionId }) => classSessionId === target.classSessionId)?.meetings ?? []
+  const send = () => {
+    const body = { id: id.current, placeIds, to, quoteId: quote.quoteId }
+    return api(path, { method: 'POST', body, answer: moveAnswer })
+  }
   const confirm = async () => {
     try {
-      const body = { id: id.current, placeIds, to, quoteId: quote.quoteId }
-      const { checkoutUrl } = await api(path, { method: 'POST', body, answer: moveAnswer })
-      if (checkoutUrl !== null) return leaveFor(checkoutUrl)
+      let answer = await send()
+      if (answer.checkoutUrl === null && answer.change.status !== 'done') {
+        // It was confirmed here before, and has run out since, or was given up in another tab.
+        id.current = uuidV7()
+        answer = await send()
+      }
+      if (answer.checkoutUrl !== null) return leaveFor(answer.checkoutUrl)
     } catch (error) {
       takeNewer(error)
       if (isRefusal(error, 'class_full'))

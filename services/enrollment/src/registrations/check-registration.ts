@@ -94,7 +94,15 @@ export async function checkAgainstFamily(
   const { visible, hidden } = splitByVisibility(requester, others)
   const requested = { ...content, children: childrenOf(content), address: addressOf(content), separate: false }
   if (unlessRegistered) {
-    const same = findIdentical(visible, requested)
+    // A registration of another class, of which only some children are in this one or move to it, is not the one that is asked for.
+    const { classType, startDate } = content
+    const here = new Set(
+      others.filter((row) => row.classType === classType && row.startDate === startDate).map(({ id }) => id),
+    )
+    const same = findIdentical(
+      visible.filter(({ registrationId }) => here.has(registrationId)),
+      requested,
+    )
     if (same) return { existingId: same.registrationId, replaced: undefined, hidden: [] }
   }
   if (replaced?.status === 'confirmed' || replaced?.status === 'waiver_signed') {
