@@ -3,6 +3,7 @@ import { registrationViewSchema } from './bff.ts'
 import { checkoutSchema, foundMembershipSchema } from './billing.ts'
 import { memberSeatSchema, placeSchema, registrationSchema } from './enrollment.ts'
 import * as field from './fields.ts'
+import { memberClassSchema, memberCreditsSchema } from './member-classes.ts'
 import { orderSchema } from './shop.ts'
 import { waitlistEntrySchema, waitlistViewSchema } from './waitlist.ts'
 
@@ -17,8 +18,17 @@ export const maxOfFamily = 200
 /** `GET /accounts/:userId/classes` of enrollment: everything that an account owns there, the newest first. */
 export const familyClassesSchema = z.object({
   registrations: z.array(registrationSchema.extend(classTime)),
-  /** The seats of its memberships; those that never got one are left out. */
-  memberClasses: z.array(memberSeatSchema.extend(classTime)),
+  /** The booked classes of its memberships, the earliest first. */
+  memberClasses: z.array(
+    memberSeatSchema.extend({
+      ...classTime,
+      /** Absent from responses of the previous version, as is the next field. */
+      bookingId: memberClassSchema.shape.bookingId.optional(),
+      changeUntil: memberClassSchema.shape.changeUntil.optional(),
+    }),
+  ),
+  /** What its memberships can book. Absent from responses of the previous version. */
+  memberCredits: z.array(memberCreditsSchema).optional(),
   /** Its places in line, and those that ended lately. Absent from responses of the previous version. */
   waitlist: z.array(waitlistEntrySchema).optional(),
 })
@@ -95,6 +105,7 @@ export const dashboardSchema = z.object({
       /** Those that are current or ahead, the earliest first. */
       cards: z.array(dashboardCardSchema),
       memberClasses: familyClassesSchema.shape.memberClasses,
+      memberCredits: familyClassesSchema.shape.memberCredits,
       /** The number of classes that are over: `GET /api/dashboard/past`. */
       past: z.int(),
       /** The latest class that a child has finished, for a family with nothing ahead. */

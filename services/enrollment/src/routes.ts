@@ -46,6 +46,7 @@ import type { Context } from '@robokids/runtime/service'
 import { z } from 'zod'
 import type { Config } from './config.ts'
 import { changeRoutes } from './changes/routes.ts'
+import { memberClassRoutes } from './members/routes.ts'
 import { readFamilyClasses } from './families/read-classes.ts'
 import { releaseOwnSeats } from './families/release-seats.ts'
 import { expireNow } from './registrations/end-hold.ts'
@@ -82,6 +83,7 @@ const byNumber = byId.extend({ number: z.coerce.number().int().min(1) })
 export function routes(http: Http, context: Context<Config>): void {
   registerMetrics(context)
   changeRoutes(http, context)
+  memberClassRoutes(http, context)
   const onRequest = requireAdmin(context)
 
   http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({
