@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { membershipSchema } from './billing.ts'
 import { defineEvent } from './event.ts'
 import * as field from './fields.ts'
 
@@ -146,12 +147,12 @@ export const memberClassMoved = defineEvent(
   'member_class.moved',
   memberClassFacts.extend({ from: classTimeSchema }),
 )
-/** A booked class was given up: by the member, or because the payment of its month is refunded or disputed. */
+/** A booked class was given up: by the member, by the school, or because the payment of its month is refunded or disputed. */
 export const memberClassCancelled = defineEvent(
   'enrollment',
   'member_class.cancelled',
   memberClassFacts.extend({
-    reason: z.enum(['requested', ...creditReasons]),
+    reason: z.enum(['requested', 'school', ...creditReasons]),
     /** Whether its credit can be used for another class. */
     keepsCredit: z.boolean(),
   }),
@@ -162,3 +163,14 @@ export const memberClassNotRestored = defineEvent(
   'member_class.not_restored',
   memberClassFacts.extend({ keepsCredit: z.boolean() }),
 )
+
+/**
+ * `GET /api/dashboard/member-classes`: what the signed-in member can book, with the membership itself; null while billing is
+ * unavailable, or without one.
+ */
+export const bookableClassesSchema = memberClassesSchema.extend({
+  membership: membershipSchema
+    .pick({ membershipId: true, status: true, endsAt: true, nextClassAt: true, unpaid: true })
+    .nullable(),
+})
+export type BookableClasses = z.infer<typeof bookableClassesSchema>

@@ -35,6 +35,7 @@ export const pagePaths = [
   '/dashboard',
   '/dashboard/move',
   '/dashboard/cancel',
+  '/dashboard/book',
   '/profile',
   '/about',
   '/about/founder-robo-kids-learning',

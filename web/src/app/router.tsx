@@ -65,6 +65,7 @@ interface SearchParameters extends Record<SignUpPath, 'startDate'> {
   '/shop/success': 'reference'
   '/shop/notice': 'reference'
   '/waitlist': 'classType' | 'startDate' | 'reference' | 'offer'
+  '/dashboard/book': 'move'
 }
 type SignUpPath = '/robokids' | (typeof levelPages)[LevelClassType]
 type Search<Path> = {
@@ -145,6 +146,7 @@ const oauthRedirect = lazyRouteComponent(() => import('../account/OauthRedirect.
 const dashboard = lazyRouteComponent(() => import('../dashboard/Dashboard.tsx'), 'Dashboard')
 const move = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'MovePage')
 const cancel = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'CancelPage')
+const book = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'BookPage')
 const profile = lazyRouteComponent(() => import('../profile/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver')
 const waitlist = lazyRouteComponent(() => import('../waitlist/Waitlist.tsx'), 'Waitlist')
@@ -214,6 +216,7 @@ const routeTree = root.addChildren([
   page('/dashboard', 'Your classes', dashboard),
   page('/dashboard/move', 'Move a class', move),
   page('/dashboard/cancel', 'Cancel a class', cancel),
+  page('/dashboard/book', 'Book a class', book),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),
   page('/about/founder-robo-kids-learning', 'The founder', founder),

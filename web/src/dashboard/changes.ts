@@ -1,2 +1,1 @@
-export { CancelPage } from './CancelPage.tsx'
-export { MovePage } from './MovePage.tsx'
+export { BookPage } from './BookPage.tsx'

@@ -102,3 +102,8 @@ export function keepsCredit(credits: Credit[], hasEnded: boolean): boolean | und
 export function lapsing(credits: Credit[]): Credit[] {
   return credits.filter(({ status }) => status === 'unused').map((credit) => ({ ...credit, status: 'lapsed' }))
 }
+
+/** The credit of a class that the school cancels: it comes back however many there are. */
+export function returnedCredit(credit: Credit, hasEnded: boolean): Credit {
+  return { ...credit, status: hasEnded ? 'lapsed' : 'unused', bookingId: null }
+}
