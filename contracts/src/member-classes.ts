@@ -86,7 +86,9 @@ export const memberClassesSchema = z.object({
   now: z.iso.datetime(),
   /** Those that run or have a class ahead, the latest first. */
   memberships: z.array(memberCreditsSchema),
-  dates: z.array(classTimeSchema.extend({ seatsLeft: z.int().min(0) })),
+  dates: z.array(
+    classTimeSchema.extend({ seatsLeft: z.int().min(0), changeUntil: memberClassSchema.shape.changeUntil }),
+  ),
 })
 export type MemberClasses = z.infer<typeof memberClassesSchema>
 

@@ -336,9 +336,18 @@ function memberClassComposer<Kind extends MemberClassKind>(kind: Kind): Composer
     const rendered = memberClassMail(kind, data, { siteUrl, hasDashboard })
     if (kind === 'member_class_not_restored') return rendered
     const method = kind === 'member_class_cancelled' ? 'CANCEL' : 'PUBLISH'
-    const description = method === 'CANCEL' ? 'This class is canceled.' : 'We’ll email you the link before the class starts.'
-    const entry = { uid: await memberClassUid(data, mailContext), title: 'Members’ session', when: whenOf(data), description }
-    return { ...rendered, attachments: [calendarFile({ method, sequence: data.changes, entries: [entry] }, mailContext)] }
+    const description =
+      method === 'CANCEL' ? 'This class is canceled.' : 'We’ll email you the link before the class starts.'
+    const entry = {
+      uid: await memberClassUid(data, mailContext),
+      title: 'Members’ session',
+      when: whenOf(data),
+      description,
+    }
+    return {
+      ...rendered,
+      attachments: [calendarFile({ method, sequence: data.changes, entries: [entry] }, mailContext)],
+    }
   }
 }
 

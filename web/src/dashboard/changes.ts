@@ -1,1 +1,3 @@
 export { BookPage } from './BookPage.tsx'
+export { CancelPage } from './CancelPage.tsx'
+export { MovePage } from './MovePage.tsx'

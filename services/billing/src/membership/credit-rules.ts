@@ -40,9 +40,7 @@ export function paidMonths({ plan, reason, start, anchor }: PaidPeriod, given: s
   const isRunning = given.some((month) => {
     const day = Temporal.PlainDate.from(month)
     const today = first.toPlainDate()
-    return (
-      Temporal.PlainDate.compare(day, today) <= 0 && Temporal.PlainDate.compare(today, day.add({ months: 1 })) < 0
-    )
+    return Temporal.PlainDate.compare(day, today) <= 0 && Temporal.PlainDate.compare(today, day.add({ months: 1 })) < 0
   })
   return reason === 'switch' && isRunning ? months.slice(1) : months
 }

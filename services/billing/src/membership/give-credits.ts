@@ -82,7 +82,10 @@ export async function giveDueCredits(tx: Transaction, membershipId: string, now:
 export async function giveCredits(context: BillingContext, signal: AbortSignal): Promise<void> {
   const { db, clock, log } = context
   const now = clock.now()
-  const ofInvoice = db.select().from(membershipCredits).where(eq(membershipCredits.invoiceId, membershipInvoices.invoiceId))
+  const ofInvoice = db
+    .select()
+    .from(membershipCredits)
+    .where(eq(membershipCredits.invoiceId, membershipInvoices.invoiceId))
   const without = await db
     .selectDistinct({ id: memberships.attemptId })
     .from(membershipInvoices)
@@ -113,7 +116,10 @@ async function giveOf(tx: Transaction, membershipId: string, now: Temporal.Insta
     .where(and(eq(memberships.attemptId, membershipId), eq(memberships.status, 'active')))
     .for('update')
   if (!membership || membership.rejection !== null) return
-  const ofInvoice = tx.select().from(membershipCredits).where(eq(membershipCredits.invoiceId, membershipInvoices.invoiceId))
+  const ofInvoice = tx
+    .select()
+    .from(membershipCredits)
+    .where(eq(membershipCredits.invoiceId, membershipInvoices.invoiceId))
   const without = await tx
     .select()
     .from(membershipInvoices)

@@ -113,7 +113,8 @@ export async function presentMembership(db: Database, membership: Membership): P
   const paidUntil = membership.paidUntil ?? activatedAt
   const charge = { amount: membership.nextAmount ?? amount, currency }
   const nextCharge = isOver || cancelAt ? null : { at: paidUntil.toString(), ...charge }
-  const nextMonth = isOver || (next?.at && cancelAt && Temporal.Instant.compare(next.at, cancelAt) >= 0) ? null : next?.at
+  const nextMonth =
+    isOver || (next?.at && cancelAt && Temporal.Instant.compare(next.at, cancelAt) >= 0) ? null : next?.at
   return {
     membershipId,
     status: isOver ? 'ended' : isBehind ? 'past_due' : 'active',

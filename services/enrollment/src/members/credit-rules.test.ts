@@ -165,13 +165,11 @@ describe('the credits of a membership', () => {
     const month = fc.integer({ min: 1, max: 6 })
     const steps = fc.oneof(
       month.map((one) => (history: History) => history.receive(given(one))),
-      fc
-        .tuple(month, fc.integer({ min: 2, max: 9 }), fc.boolean(), fc.boolean())
-        .map(
-          ([one, version, isBack, hasSeat]) =>
-            (history: History) =>
-              history.receive(isBack ? given(one, version) : withdrawn(one, version), hasSeat),
-        ),
+      fc.tuple(month, fc.integer({ min: 2, max: 9 }), fc.boolean(), fc.boolean()).map(
+        ([one, version, isBack, hasSeat]) =>
+          (history: History) =>
+            history.receive(isBack ? given(one, version) : withdrawn(one, version), hasSeat),
+      ),
       fc.constant((history: History) => void history.book()),
       fc.nat(8).map((one) => (history: History) => void history.cancel(one === 0 ? membershipId : `booking ${one}`)),
       fc.nat(8).map((one) => (history: History) => void history.over.add(`booking ${one}`)),

@@ -9,7 +9,7 @@ import { moveAllSeats } from '../registrations/lock-registration.ts'
 import { classFull, classNotOffered, isOffered, seatsLeft } from '../rules.ts'
 import { classSessions, memberBookingChanges } from '../schema.ts'
 import { checkNotBooked, lockWanted } from './book-class.ts'
-import { checkChangeable } from './change-rules.ts'
+import { checkChangeable } from './check-changeable.ts'
 import { classTimeOf, lockOwnBooking, memberClassFacts, presentBooking, saveBooking } from './lock-member.ts'
 
 /** Finds the change that a request repeats. @throws DomainError `id_reused` */

@@ -9,7 +9,7 @@ import { ownershipOfSeat } from '../registrations/owners.ts'
 import { seatsLeft } from '../rules.ts'
 import { accountChanges, classSessions, memberSeats } from '../schema.ts'
 import { countUnused } from './credit-rules.ts'
-import { classTimeOf, presentBooking, readBookedClasses, readCredits } from './lock-member.ts'
+import { changeUntil, classTimeOf, presentBooking, readBookedClasses, readCredits } from './lock-member.ts'
 
 /** The memberships of an account that got a seat, the latest first. */
 export async function ownSeats(db: Database, userId: string) {
@@ -80,6 +80,10 @@ export async function readBookable(userId: string, context: Context<Config>): Pr
   return {
     now: isoTime(now),
     memberships: await readMemberCredits(seats, context),
-    dates: sessions.map((session) => ({ ...classTimeOf(session), seatsLeft: seatsLeft(session) })),
+    dates: sessions.map((session) => ({
+      ...classTimeOf(session),
+      seatsLeft: seatsLeft(session),
+      changeUntil: isoTime(changeUntil(session)),
+    })),
   }
 }

@@ -124,9 +124,7 @@ const contents: { [Kind in MemberClassKind]: (data: MailData[Kind], options: Mem
       picture: pictures.members,
       opening: [
         hello,
-        [
-          `The dispute about your payment is over, but there is no open seat on ${formatClassDate(classDate)} anymore.`,
-        ],
+        [`The dispute about your payment is over, but there is no open seat on ${formatClassDate(classDate)} anymore.`],
         keepsCredit
           ? ['You can book another class instead, without paying again.']
           : ['Please reply to this email, and we’ll find a class for you.'],
