@@ -159,7 +159,7 @@ export class StubApi {
     const named = path
       .replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')
       .replace(/^(\/api\/(?:membership-checkouts|member-seats|orders|waitlist|shop\/notices)\/)[^/]+/, '$1:reference')
-      .replace(/^(\/api\/dashboard\/registrations\/)[^/]+/, '$1:id')
+      .replace(/^(\/api\/dashboard\/(?:registrations|member-classes)\/)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/passkeys\/)(?!options$)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/devices\/)[^/]+/, '$1:key')
     const route = `${method} ${named}`

@@ -1,5 +1,6 @@
 import type { Walk } from '../walk.ts'
 import { mailsMatchState, lastMailIsTrue } from './mails.ts'
+import { creditsAddUp, creditsAgree } from './credits.ts'
 import { homesAgree } from './homes.ts'
 import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from './memberships.ts'
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
@@ -12,11 +13,13 @@ import { listsAgree, purchasesHaveOwners, viewsAgree } from './views.ts'
 export type Invariant = (walk: Walk) => Promise<void>
 
 /** Rules that hold after each step. */
-export const always: Invariant[] = [seatsAddUp, unpaidSeatsAreFew, linesAreServed]
+export const always: Invariant[] = [seatsAddUp, unpaidSeatsAreFew, linesAreServed, creditsAddUp]
 
 /** Rules that hold when all processing has settled. */
 export const settled: Invariant[] = [
   seatsAddUp,
+  creditsAddUp,
+  creditsAgree,
   linesAreServed,
   offersEnd,
   noDeadLetters,

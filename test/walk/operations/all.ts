@@ -6,6 +6,7 @@ import { accountOperations } from './accounts.ts'
 import { catalogueOperations } from './catalogue.ts'
 import { faultOperations } from './faults.ts'
 import { membershipOperations } from './memberships.ts'
+import { memberClassOperations } from './member-classes.ts'
 import { moneyOperations } from './money.ts'
 import { orderOperations } from './orders.ts'
 import { payingOperations } from './paying.ts'
@@ -19,6 +20,7 @@ const people: Operation[] = [
   ...registrationOperations,
   ...orderOperations,
   ...membershipOperations,
+  ...memberClassOperations,
   ...waiverOperations,
   ...waitlistOperations,
   ...strangerOperations,
