@@ -15,7 +15,9 @@ function report(retried: number): { exitCode: typeof process.exitCode; printed: 
     fullName: `test ${index}`,
     module: { relativeModuleId: 'a.test.ts' },
     diagnostic: () => ({ retryCount: index === retried ? 0 : 1 }),
-    result: () => ({ errors: [{ message: 'late\nby far' }] }),
+    result: () => ({
+      errors: [{ message: 'late\nby far', diff: '- Expected\n  {\n\u001B[32m-   "seats": 1,\u001B[39m\n  }' }],
+    }),
   }))
   new RetriedTests().onTestRunEnd([{ children: { allTests: () => tests } }] as unknown as Modules)
   return { exitCode: process.exitCode, printed: write.mock.calls.join('') }
@@ -26,9 +28,11 @@ describe('the report of retried tests', () => {
     expect(report(0).printed).toBe('')
   })
 
-  it('lists two with the error of their first try, and lets the run pass', () => {
+  it('lists two with the error of their first try and what differed, and lets the run pass', () => {
     const { exitCode, printed } = report(2)
-    expect(printed).toContain('  a.test.ts > test 0\n    late\n  a.test.ts > test 1\n    late\n')
+    expect(printed).toContain(
+      '  a.test.ts > test 0\n    late\n    - Expected\n    -   "seats": 1,\n  a.test.ts > test 1\n    late\n',
+    )
     expect(exitCode).not.toBe(1)
   })
 

@@ -32,11 +32,15 @@ export const day = 24 * 3600
 
 /** Handlers by event type. */
 const handlersOf = new Map<string, { by: OwningService; handler: string; from: 'now' | 'beginning' }[]>()
+/** The handlers of secret events, which leave no row in an outbox once they are published. */
+const secretHandlers: { by: OwningService; handler: string; stream: string }[] = []
 for (const by of consumingServices) {
   const { consumers = [] } = await applications[by].load()
   for (const { definition, from } of consumers) {
     const handlers = handlersOf.get(definition.type) ?? []
-    handlersOf.set(definition.type, [...handlers, { by, handler: handlerName(by, definition), from }])
+    const handler = handlerName(by, definition)
+    handlersOf.set(definition.type, [...handlers, { by, handler, from }])
+    if (definition.secret) secretHandlers.push({ by, handler, stream: definition.stream })
   }
 }
 
@@ -174,6 +178,10 @@ export class Stage extends ControlledSystem {
         union all select handler, (payload::json ->> 'id')::uuid from dead_letters where replayed_at is null`
       for (const { handler, id } of handled) ofService.delete(`${handler} ${id}`)
       for (const key of ofService.keys()) waiting.push(`${by} has to handle ${key}`)
+    }
+    for (const { by, handler, stream } of secretHandlers) {
+      const count = await this.bus.pending(handler, stream)
+      if (count > 0) waiting.push(`${by} has to handle ${count} of ${stream}`)
     }
     for (const [owner, query] of Object.entries(unfinished)) {
       const found = await this.system.sql(owner as keyof typeof unfinished).unsafe<{ what: string }[]>(query)

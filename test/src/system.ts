@@ -38,7 +38,8 @@ import { sampleFamily } from './samples.ts'
 /** A service process, which can be killed like a crash. */
 export interface ServiceProcess {
   url: string
-  start(): Promise<void>
+  /** @param source the folder of the code that it runs from now on: that of another release, or by default the same as last */
+  start(source?: string): Promise<void>
   /** SIGKILL */
   kill(): Promise<void>
   /** SIGTERM: a graceful stop. */
@@ -70,8 +71,8 @@ export interface System {
   smtpPort: number
   processes: Record<ServiceName, ServiceProcess>
   databaseUrls: Record<OwningService, string>
-  /** Starts a second process of a service, with the same database and another port. */
-  another(service: ServiceName, env?: Record<string, string>): Promise<ServiceProcess>
+  /** Starts a second process of a service, with the same database and another port, and maybe with the code of another release. */
+  another(service: ServiceName, env?: Record<string, string>, source?: string): Promise<ServiceProcess>
   /** A small connection pool to a service's database, to hold locks and inspect rows. */
   sql(service: OwningService): postgres.Sql
   /** Wakes a job of a service, which sleeps until the time of the next row that it has read. */
@@ -98,9 +99,9 @@ export interface System {
   stop(): Promise<void>
 }
 
-function serviceProcess(name: ServiceName, env: Record<string, string>): ServiceProcess {
+function serviceProcess(name: ServiceName, env: Record<string, string>, firstSource = root): ServiceProcess {
   const url = `http://127.0.0.1:${env['PORT']}`
-  const program = join(root, name === 'bff' ? 'bff' : `services/${name}`, 'src/main.ts')
+  let source = firstSource
   let child: ChildProcess | undefined
   let printed = ''
   async function end(signal: NodeJS.Signals) {
@@ -117,7 +118,9 @@ function serviceProcess(name: ServiceName, env: Record<string, string>): Service
     output: () => printed,
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
-    async start() {
+    async start(from = source) {
+      source = from
+      const program = join(source, name === 'bff' ? 'bff' : `services/${name}`, 'src/main.ts')
       const started = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] })
       child = started
       const keep = (chunk: Buffer) => {
@@ -136,10 +139,12 @@ function serviceProcess(name: ServiceName, env: Record<string, string>): Service
  * @param settings extra environment by service name, or for all under `all`. Identity is started only if it has an
  * entry.
  * @param postgresUrl the server for its databases; by default, the test run's
+ * @param source the folder of the code that its processes run; its databases have this release's tables in any case
  */
 export async function startSystem(
   settings: Partial<Record<ServiceName | 'all', Record<string, string>>> = {},
   postgresUrl: string = inject('postgresUrl'),
+  source: string = root,
 ): Promise<System> {
   const dataDir = await mkdtemp(join(tmpdir(), 'robokids-system-'))
   const names = [
@@ -199,8 +204,8 @@ export async function startSystem(
     ...extra,
   })
   const processes = {
-    ...perService((name) => serviceProcess(name, environment(name))),
-    bff: serviceProcess('bff', environment('bff')),
+    ...perService((name) => serviceProcess(name, environment(name), source)),
+    bff: serviceProcess('bff', environment('bff'), source),
   }
 
   const others: ServiceProcess[] = []
@@ -217,8 +222,8 @@ export async function startSystem(
     smtpPort: local.SMTP_PORT,
     processes,
     databaseUrls,
-    async another(service, env = {}) {
-      const second = serviceProcess(service, environment(service, { ...env, PORT: String(await freePort()) }))
+    async another(service, env = {}, from = source) {
+      const second = serviceProcess(service, environment(service, { ...env, PORT: String(await freePort()) }), from)
       others.push(second)
       await second.start()
       return second
