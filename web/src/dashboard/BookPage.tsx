@@ -209,7 +209,7 @@ function Dates({ data, own, moving, wanted }: DatesProps) {
                     disabled={pending}
                     onClick={() => setAsking({ what: moving ? 'move' : 'book', date })}
                   >
-                    {moving ? 'Move here' : 'Book'}
+                    <span>{moving ? 'Move here' : 'Book'}</span>
                     <span className="visually-hidden">{`: ${dayOf(date.classDate)}`}</span>
                   </Button>
                 )}
@@ -290,7 +290,6 @@ function Booked({ booked, now, pending, cancel }: BookedProps) {
       <Items label="Booked classes" facts>
         {booked.map((one) => {
           const isOpen = Date.parse(now) <= Date.parse(one.changeUntil)
-          const of = <span className="visually-hidden">{` ${dayOf(one.classDate)}`}</span>
           return (
             <Item
               key={one.bookingId}
@@ -304,10 +303,10 @@ function Booked({ booked, now, pending, cancel }: BookedProps) {
               {isOpen && (
                 <>
                   <ButtonLink to="/dashboard/book" search={{ move: one.bookingId }} variant="secondary">
-                    Move{of}
+                    Move<span className="visually-hidden">{` ${dayOf(one.classDate)}`}</span>
                   </ButtonLink>
                   <Button variant="quiet" disabled={pending} onClick={() => cancel(one)}>
-                    Cancel{of}
+                    Cancel<span className="visually-hidden">{` ${dayOf(one.classDate)}`}</span>
                   </Button>
                 </>
               )}
