@@ -561,5 +561,4 @@ export type RefundRow = typeof refunds.$inferSelect
 export type DisputeRow = typeof disputes.$inferSelect
 export type MembershipAttempt = typeof membershipAttempts.$inferSelect
 export type Membership = typeof memberships.$inferSelect
-export type CreditRow = typeof membershipCredits.$inferSelect
 export type OrderRow = typeof orders.$inferSelect

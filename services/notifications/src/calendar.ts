@@ -25,7 +25,7 @@ export interface ClassCalendar {
 }
 
 /** Returns the start of a class. */
-export function startOf({ startDate, startTime, timeZone }: CalendarEntry['when']): Temporal.ZonedDateTime {
+function startOf({ startDate, startTime, timeZone }: CalendarEntry['when']): Temporal.ZonedDateTime {
   return Temporal.PlainDate.from(startDate).toPlainDateTime(startTime).toZonedDateTime(timeZone)
 }
 

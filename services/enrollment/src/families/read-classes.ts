@@ -39,7 +39,7 @@ export async function readFamilyClasses(userId: string, context: Context<Config>
 }
 
 /** The classes of an account's memberships, booked ones only. */
-export async function readMemberClasses(
+async function readMemberClasses(
   seats: Awaited<ReturnType<typeof ownSeats>>,
   userId: string,
   context: Context<Config>,

@@ -9,7 +9,7 @@ export const bookingStatuses = ['booked', 'ended'] as const
  * class was given up; both come back together. `lapsed`: it came when there were enough, or the membership ended before it was used.
  */
 export const creditStatuses = ['unused', 'booked', 'given_up', 'lapsed'] as const
-export type CreditStatus = (typeof creditStatuses)[number]
+type CreditStatus = (typeof creditStatuses)[number]
 
 export interface Credit {
   id: string

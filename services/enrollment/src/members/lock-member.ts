@@ -35,7 +35,7 @@ export interface Member {
 }
 
 /** The first class of a membership that ever got a seat. */
-export function firstBooking(seat: SeatRow): Booking[] {
+function firstBooking(seat: SeatRow): Booking[] {
   const { attemptId, classDate, classSessionId, outcome, changes, changedAt, createdAt } = seat
   if (classDate === null || classSessionId === null || (outcome !== 'seated' && outcome !== 'released')) return []
   const status = outcome === 'seated' ? ('booked' as const) : ('ended' as const)
@@ -49,7 +49,7 @@ function laterBooking(row: typeof memberBookings.$inferSelect): Booking {
 }
 
 /** The classes of memberships, as of `firstBooking` and later ones, the first ones first. */
-export async function readBookings(db: Database | Transaction, seats: SeatRow[]): Promise<Booking[]> {
+async function readBookings(db: Database | Transaction, seats: SeatRow[]): Promise<Booking[]> {
   const ids = seats.map(({ attemptId }) => attemptId)
   const later = await db
     .select()
