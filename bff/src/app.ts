@@ -13,6 +13,7 @@ import { dashboardRoutes } from './dashboard-routes.ts'
 import { Identity } from './identity.ts'
 import { StreamCounts } from './live-streams.ts'
 import { createMailLimits } from './mail-limits.ts'
+import { memberClassRoutes } from './member-class-routes.ts'
 import { membershipRoutes } from './membership-routes.ts'
 import { offerRoutes } from './offer-routes.ts'
 import { createOffers, offerEvents } from './offers.ts'
@@ -70,6 +71,7 @@ export const bff: Service<Config> = {
     await http.register(async (scope) => authRoutes(scope, context, provenAccounts))
     await http.register(async (scope) => profileRoutes(scope, context, accounts))
     await http.register(async (scope) => dashboardRoutes(scope, context, services, accounts, streamCounts))
+    await http.register(async (scope) => memberClassRoutes(scope, services, provenAccounts))
     await http.register(async (scope) => membershipRoutes(scope, context, services, provenAccounts, references))
     await http.register(async (scope) => paymentPageRoutes(scope, context, services, references))
     await http.register(async (scope) => adminRoutes(scope, context, services))

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomUUIDv7 } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import type { Checkout } from '@robokids/contracts/billing'
+import { bookableClassesSchema, type MemberClasses } from '@robokids/contracts/member-classes'
 import {
   dashboardPastSchema,
   dashboardSchema,
@@ -553,5 +554,67 @@ describe('the calendar that a family subscribes to', () => {
     expect([answer.status, text]).toEqual([404, expect.stringContaining('calendar_not_found')])
     expect(text).not.toContain('x'.repeat(43))
     expect((await fetch(`${url}/calendar/${token}.ics`, { method: 'POST' })).status).toBeGreaterThanOrEqual(400)
+  })
+})
+
+describe('the classes of a member', () => {
+  const membershipId = randomUUIDv7()
+  const path = '/api/dashboard/member-classes'
+  const at = inDays(3)
+  const booked = {
+    bookingId: randomUUIDv7(),
+    membershipId,
+    classSessionId: randomUUIDv7(),
+    classDate: '2030-01-04',
+    startTime: '16:00',
+    timeZone: 'America/Los_Angeles',
+    durationMinutes: 75,
+    startsAt: at,
+    changeUntil: at,
+  }
+  const bookable: MemberClasses = {
+    now: inDays(0),
+    memberships: [{ membershipId, credits: 2, hasEnded: false, booked: [booked] }],
+    dates: [],
+  }
+  const post = (to: string, body: object) =>
+    fetch(`${url}${to}`, {
+      method: 'POST',
+      headers: { cookie: cookie(), 'content-type': 'application/json', origin: 'http://localhost:3000' },
+      body: JSON.stringify(body),
+    })
+
+  it('are those of the account that is signed in, also while billing is down, and of nobody else', async () => {
+    enrollment.answer(json(bookable))
+    billing.answer(json({ code: 'internal', message: 'Down.', requestId: 'stub' }, 500))
+    const answer = await get(`${path}?userId=${randomUUIDv7()}`)
+    expect(bookableClassesSchema.parse(await answer.json())).toMatchObject({ ...bookable, membership: null })
+    expect(enrollment.requests).toEqual([`GET /accounts/${maren.userId}/member-classes`])
+    expect((await fetch(`${url}${path}`)).status).toBe(401)
+  })
+
+  it('are booked, moved and canceled for that account, whatever a request says', async () => {
+    enrollment.answer((request, response) => json(request.url?.endsWith('/cancel') ? {} : booked)(request, response))
+    const id = randomUUIDv7()
+    const other = { userId: randomUUIDv7(), ownerId: randomUUIDv7() }
+    const { bookingId, classDate } = booked
+    const sent = await Promise.all([
+      post(path, { ...other, id, membershipId, classDate }),
+      post(`${path}/${bookingId}/move`, { ...other, id, from: classDate, classDate: '2030-01-05' }),
+      post(`${path}/${bookingId}/cancel`, { ...other, id, from: classDate, keepsCredit: true }),
+    ])
+    expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
+    const own = `/accounts/${maren.userId}/member-classes`
+    expect(enrollment.requests.toSorted()).toEqual([
+      `POST ${own}`,
+      `POST ${own}/${bookingId}/cancel`,
+      `POST ${own}/${bookingId}/move`,
+    ])
+  })
+
+  it('are not shown before the address of the account is verified', async () => {
+    account = { email: maren.email, verified: false }
+    expect((await get(path)).status).toBe(404)
+    expect(enrollment.requests).toEqual([])
   })
 })

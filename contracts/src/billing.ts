@@ -239,6 +239,8 @@ export const membershipSchema = z.object({
   nextCharge: z.object({ at: z.iso.datetime(), ...moneySchema.shape }).nullable(),
   /** The plan that starts after the paid period, if it differs from `plan`. */
   nextPlan: z.enum(membershipPlans).nullable(),
+  /** When the next month begins that gives a class; null if none will. Absent from responses of the previous version. */
+  nextClassAt: z.iso.datetime().nullish(),
   card: z.object({ brand: z.string(), last4: z.string(), expMonth: z.int(), expYear: z.int() }).nullable(),
   /** Set while a payment is failing. */
   unpaid: z

@@ -4,6 +4,7 @@ import { checkoutSchema, foundMembershipSchema } from './billing.ts'
 import { changeSchema } from './changes.ts'
 import { memberSeatSchema, placeSchema, registrationSchema } from './enrollment.ts'
 import * as field from './fields.ts'
+import { memberClassSchema, memberCreditsSchema } from './member-classes.ts'
 import { orderSchema } from './shop.ts'
 import { waitlistEntrySchema, waitlistViewSchema } from './waitlist.ts'
 
@@ -24,8 +25,17 @@ export const familyClassesSchema = z.object({
       pendingMoves: z.array(changeSchema).optional(),
     }),
   ),
-  /** The seats of its memberships; those that never got one are left out. */
-  memberClasses: z.array(memberSeatSchema.extend(classTime)),
+  /** The booked classes of its memberships, the earliest first. */
+  memberClasses: z.array(
+    memberSeatSchema.extend({
+      ...classTime,
+      /** Absent from responses of the previous version, as is the next field. */
+      bookingId: memberClassSchema.shape.bookingId.optional(),
+      changeUntil: memberClassSchema.shape.changeUntil.optional(),
+    }),
+  ),
+  /** What its memberships can book. Absent from responses of the previous version. */
+  memberCredits: z.array(memberCreditsSchema).optional(),
   /** Its places in line, and those that ended lately. Absent from responses of the previous version. */
   waitlist: z.array(waitlistEntrySchema).optional(),
 })
@@ -106,6 +116,7 @@ export const dashboardSchema = z.object({
       /** Those that are current or ahead, the earliest first. */
       cards: z.array(dashboardCardSchema),
       memberClasses: familyClassesSchema.shape.memberClasses,
+      memberCredits: familyClassesSchema.shape.memberCredits,
       /** The number of classes that are over: `GET /api/dashboard/past`. */
       past: z.int(),
       /** The latest class that a child has finished, for a family with nothing ahead. */

@@ -5,6 +5,7 @@ import * as classCancellation from './class-cancellation.ts'
 import * as enrollment from './enrollment.ts'
 import type { EventDefinition, Producer } from './event.ts'
 import * as identity from './identity.ts'
+import * as memberClasses from './member-classes.ts'
 import * as notifications from './notifications.ts'
 import * as reminders from './reminders.ts'
 import * as shop from './shop.ts'
@@ -50,6 +51,11 @@ export const allEvents: readonly EventDefinition[] = [
   billing.paymentDisputed,
   enrollment.memberSeated,
   enrollment.memberRejected,
+  memberClasses.memberCreditChanged,
+  memberClasses.memberClassBooked,
+  memberClasses.memberClassMoved,
+  memberClasses.memberClassCancelled,
+  memberClasses.memberClassNotRestored,
   shop.orderPaid,
   shop.orderRefunded,
   shop.orderRefundFailed,

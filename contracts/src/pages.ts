@@ -37,6 +37,7 @@ export const pagePaths = [
   '/dashboard/correct',
   '/choice',
   '/dashboard/cancel',
+  '/dashboard/book',
   '/profile',
   '/about',
   '/about/founder-robo-kids-learning',

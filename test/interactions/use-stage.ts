@@ -39,7 +39,8 @@ export function checkTotals(stage: () => Stage): void {
         select s.class_type, s.date, s.held, s.sold from class_sessions s where s.sold <> (
           (select count(*) from places p join registrations r on r.id = p.registration_id
             where p.class_session_id = s.id and p.status = 'seated' and r.status in ('confirmed', 'waiver_signed'))
-          + (select count(*) from member_seats m where m.class_session_id = s.id and m.outcome = 'seated'))
+          + (select count(*) from member_seats m where m.class_session_id = s.id and m.outcome = 'seated')
+          + (select count(*) from member_bookings b where b.class_session_id = s.id and b.status = 'booked'))
         or (s.class_type <> 'membership' and s.held <> (select coalesce(sum(seats), 0) from registrations r
             where r.class_session_id = s.id and r.status = 'held')
           + (select coalesce(sum(seats), 0) from changes c where c.to_class_session_id = s.id and c.status = 'held'))`

@@ -86,6 +86,7 @@ export async function dashboardView(
         ? {
             cards: cards.current,
             memberClasses: classes.memberClasses,
+            memberCredits: classes.memberCredits,
             past: cards.past.length,
             lastFinished: lastFinishedOf(cards.past),
           }

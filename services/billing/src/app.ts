@@ -5,6 +5,7 @@ import { configSchema, type BillingConfig } from './config.ts'
 import { consumers } from './consumers.ts'
 import { endMemberships, nextMembershipToEnd } from './membership/end-memberships.ts'
 import { reconcile } from './webhooks/reconcile.ts'
+import { giveCredits, nextCreditDue } from './membership/give-credits.ts'
 import { remindMembers } from './membership/remind-members.ts'
 import { routes } from './routes.ts'
 import { nextRefund, runRefunds } from './refunds/run-refunds.ts'
@@ -22,6 +23,7 @@ export const billing: Service<BillingConfig> = {
   jobs: [
     { name: 'close-checkouts', everyMs: 15_000, run: closeCheckouts, nextDue: nextCheckoutToClose },
     { name: 'end-memberships', everyMs: 5_000, run: endMemberships, nextDue: nextMembershipToEnd },
+    { name: 'give-credits', everyMs: 5_000, run: giveCredits, nextDue: nextCreditDue },
     { name: 'remind-members', everyMs: 3_600_000, run: remindMembers },
     { name: 'run-refunds', everyMs: 2_000, run: runRefunds, nextDue: nextRefund },
     { name: 'reconcile', everyMs: (config) => config.RECONCILE_EVERY_MS, run: reconcile },

@@ -2,6 +2,7 @@ import type { Agreement } from '@robokids/contracts/agreement'
 import { membershipPlans } from '@robokids/contracts/auth'
 import { checkoutStatuses, type Refund } from '@robokids/contracts/billing'
 import type { LevelClassType, RegistrationFacts } from '@robokids/contracts/enrollment'
+import { creditReasons } from '@robokids/contracts/member-classes'
 import { productStates, type OrderItem, type ShipTo } from '@robokids/contracts/shop'
 import { instant } from '@robokids/runtime/db'
 import { sql } from 'drizzle-orm'
@@ -380,9 +381,47 @@ export const membershipInvoices = pgTable(
       .references(() => payments.id),
     plan: text({ enum: membershipPlans }).notNull(),
     reason: text({ enum: ['first', 'renewal', 'switch'] }).notNull(),
+    /** Null in rows of earlier versions. */
+    periodStart: instant('period_start'),
     periodEnd: instant('period_end').notNull(),
   },
   (table) => [index('membership_invoices_membership').on(table.membershipId)],
+)
+
+/** The paid months of memberships: each gives one credit for a members' class when it begins. */
+export const membershipCredits = pgTable(
+  'membership_credits',
+  {
+    id: uuid().primaryKey(),
+    membershipId: uuid('membership_id')
+      .notNull()
+      .references(() => memberships.attemptId),
+    invoiceId: text('invoice_id')
+      .notNull()
+      .references(() => membershipInvoices.invoiceId),
+    paymentId: uuid('payment_id')
+      .notNull()
+      .references(() => payments.id),
+    /** Of the month in the invoice's period, from 0. */
+    number: integer().notNull(),
+    /** Its first day, in California. */
+    month: date().notNull(),
+    dueAt: instant('due_at').notNull(),
+    /** When it was given; null before. */
+    givenAt: instant('given_at'),
+    /** Why it was taken back; null while it is given. */
+    withdrawn: text({ enum: creditReasons }),
+    /** The events about it so far. */
+    version: integer().notNull().default(0),
+  },
+  (table) => [
+    uniqueIndex('membership_credits_month').on(table.invoiceId, table.number),
+    index('membership_credits_membership').on(table.membershipId),
+    index('membership_credits_payment').on(table.paymentId),
+    index('membership_credits_due')
+      .on(table.dueAt)
+      .where(sql`given_at is null`),
+  ],
 )
 
 /** Disputed payments, with Stripe's reasons and statuses. */

@@ -16,6 +16,7 @@ export const tables: TableLives = {
   ledger_entries: { kept: 'Money: the database itself refuses to delete them' },
   ledger_transactions: { kept: 'Money: the database itself refuses to delete them' },
   membership_invoices: { kept: 'Money' },
+  membership_credits: { kept: 'What was paid for' },
   memberships: { kept: 'Purchases' },
   plan_offers: {
     days: 1,

@@ -14,6 +14,7 @@ import {
 } from '@robokids/contracts/billing'
 import { moveCheckoutEnded, movePaid } from '@robokids/contracts/changes'
 import { userConfirmed, userDeleted, userUpdated } from '@robokids/contracts/identity'
+import { memberCreditChanged } from '@robokids/contracts/member-classes'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { endMoveOfCheckout } from './changes/end-moves.ts'
@@ -25,7 +26,9 @@ import { recordAttempt } from './registrations/record-attempt.ts'
 import { settle } from './payments/settle-payment.ts'
 import { syncOwnership } from './registrations/owners.ts'
 import { recordDispute, recordRefund, settleFullRefund } from './payments/settle-refund.ts'
-import { releaseMemberSeat, seatMember } from './members/seat-member.ts'
+import { endMember } from './members/end-member.ts'
+import { receiveCredit } from './members/receive-credit.ts'
+import { seatMember } from './members/seat-member.ts'
 
 export const consumers: Consumer<Config>[] = [
   consume(checkoutCreated, { from: 'beginning' }, recordAttempt),
@@ -46,7 +49,8 @@ export const consumers: Consumer<Config>[] = [
   consume(movePaid, { from: 'beginning' }, settleMove),
   consume(moveCheckoutEnded, { from: 'beginning' }, endMoveOfCheckout),
   consume(subscriptionActivated, { from: 'beginning' }, seatMember),
-  consume(subscriptionEnded, { from: 'beginning' }, releaseMemberSeat),
+  consume(subscriptionEnded, { from: 'beginning' }, endMember),
+  consume(memberCreditChanged, { from: 'beginning' }, receiveCredit),
   consume(membershipCheckoutExpired, { from: 'beginning' }, (tx, { data }, context) =>
     endMemberHold(tx, data, context),
   ),

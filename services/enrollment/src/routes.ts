@@ -52,6 +52,7 @@ import { z } from 'zod'
 import type { Config } from './config.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { changeRoutes } from './changes/routes.ts'
+import { memberClassRoutes } from './members/routes.ts'
 import { readFamilyClasses } from './families/read-classes.ts'
 import { releaseOwnSeats } from './families/release-seats.ts'
 import { expireNow } from './registrations/end-hold.ts'
@@ -90,6 +91,7 @@ export function routes(http: Http, context: Context<Config>): void {
   registerMetrics(context)
   changeRoutes(http, context)
   cancellationRoutes(http, context)
+  memberClassRoutes(http, context)
   const onRequest = requireAdmin(context)
 
   http.get('/classes', { schema: { response: { 200: classesSchema } } }, async () => ({

@@ -273,7 +273,7 @@ export function checkUnpaidLimits(
   )
 }
 
-/** `released`: the membership ended before the class. */
+/** `released`: the class was canceled by its member, or given up because its payment went back. */
 export const memberSeatOutcomes = ['seated', 'class_full', 'class_started', 'class_not_offered', 'released'] as const
 export type MemberSeatOutcome = (typeof memberSeatOutcomes)[number]
 
@@ -666,6 +666,16 @@ export interface MemberSignable {
   classDate: string
   /** The existing signature. */
   waiver: { id: string; guardianName: string; children: { childName: string }[]; documentSha256: string } | null
+}
+
+/** The outcome for a membership as a whole: it continues while it runs, or has a class. */
+export function memberOutcome(
+  seat: { outcome: MemberSeatOutcome; endedAt: Temporal.Instant | null },
+  hasClass: boolean,
+): MemberSeatOutcome {
+  const { outcome, endedAt } = seat
+  if (outcome !== 'seated' && outcome !== 'released') return outcome
+  return hasClass || endedAt === null ? 'seated' : 'released'
 }
 
 /** The outcome as shown to the member. */

@@ -1,5 +1,6 @@
 import type { ReminderKind } from '@robokids/contracts/meetings'
 import { changeKinds, changeStatuses, type ChangeTerms } from '@robokids/contracts/changes'
+import { creditReasons } from '@robokids/contracts/member-classes'
 import type { Child, ClassType, RegistrationFacts, RegistrationStatus } from '@robokids/contracts/enrollment'
 import { levelClassTypes, levelIds } from '@robokids/contracts/enrollment'
 import { closedReasons, waitlistStatuses } from '@robokids/contracts/waitlist'
@@ -22,6 +23,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import type { RefundShare } from './changes/rules.ts'
+import { bookingStatuses, creditStatuses } from './members/credit-rules.ts'
 import { placeStatuses } from './places/rules.ts'
 import { memberSeatOutcomes, type RejectionReason, type ClassSessionStatus } from './rules.ts'
 
@@ -648,5 +650,79 @@ export const memberSeats = pgTable('member_seats', {
   /** The member's time zone; null if not sent. */
   familyTimeZone: text('family_time_zone'),
   outcome: text({ enum: memberSeatOutcomes }).notNull(),
+  /** When the membership ended; null before, and for one that ended at a process of the previous version. */
+  endedAt: instant('ended_at'),
+  /** The changes of its first class so far, as `changes` of `memberBookings`, and when the last one was made. */
+  changes: integer().notNull().default(0),
+  changedAt: instant('changed_at'),
   createdAt: instant('created_at').notNull(),
 })
+
+/** The classes that members have booked after the first one, which is that of `memberSeats`. */
+export const memberBookings = pgTable(
+  'member_bookings',
+  {
+    /** Created by the client: the idempotency key. */
+    id: uuid().primaryKey(),
+    membershipId: uuid('membership_id')
+      .notNull()
+      .references(() => memberSeats.attemptId),
+    classSessionId: uuid('class_session_id')
+      .notNull()
+      .references(() => classSessions.id),
+    status: text({ enum: bookingStatuses }).notNull(),
+    /** How often it was moved, given up or restored. */
+    changes: integer().notNull().default(0),
+    changedAt: instant('changed_at'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    index('member_bookings_membership').on(table.membershipId),
+    index('member_bookings_session')
+      .on(table.classSessionId)
+      .where(sql`status = 'booked'`),
+  ],
+)
+
+/** The moves and cancellations of members' classes. */
+export const memberBookingChanges = pgTable(
+  'member_booking_changes',
+  {
+    /** Created by the client: the idempotency key. */
+    id: uuid().primaryKey(),
+    /** Of `memberBookings`, or the membership's for its first class. */
+    bookingId: uuid('booking_id').notNull(),
+    /** Where it was moved; null for a cancellation. */
+    toClassSessionId: uuid('to_class_session_id').references(() => classSessions.id),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [index('member_booking_changes_booking').on(table.bookingId)],
+)
+
+/** The credits of memberships, a row per paid month. A row may be there before its membership's. */
+export const memberCredits = pgTable(
+  'member_credits',
+  {
+    /** Billing's. */
+    id: uuid().primaryKey(),
+    membershipId: uuid('membership_id').notNull(),
+    paymentId: uuid('payment_id').notNull(),
+    /** Its first day. */
+    month: date().notNull(),
+    isFirst: boolean('is_first').notNull(),
+    /** Of the last event that was applied. */
+    version: integer().notNull(),
+    /** Why it was taken back; null while it is given. */
+    withdrawn: text({ enum: creditReasons }),
+    status: text({ enum: creditStatuses }).notNull(),
+    /** The class that it pays for. */
+    bookingId: uuid('booking_id'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [
+    index('member_credits_membership').on(table.membershipId),
+    uniqueIndex('member_credits_booking').on(table.bookingId),
+    check('member_credits_booked', sql`(${table.bookingId} is not null) = (${table.status} in ('booked', 'given_up'))`),
+  ],
+)

@@ -43,4 +43,7 @@ export const tables: TableLives = {
   member_holds: { until: 'the hold ends (the job expire-member-holds)' },
   pending_member_holds: { until: 'the hold ends (the job expire-member-holds)' },
   member_seats: { kept: 'Purchases' },
+  member_bookings: { kept: 'Purchases' },
+  member_booking_changes: { kept: 'What families have confirmed' },
+  member_credits: { kept: 'Purchases' },
 }

@@ -88,7 +88,12 @@ describe('the classes of an account', () => {
   })
 
   it('are none for an account that nothing is known of', async () => {
-    expect(await classesOf(randomUUIDv7())).toEqual({ registrations: [], memberClasses: [], waitlist: [] })
+    expect(await classesOf(randomUUIDv7())).toEqual({
+      registrations: [],
+      memberClasses: [],
+      memberCredits: [],
+      waitlist: [],
+    })
   })
 })
 

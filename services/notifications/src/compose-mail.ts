@@ -1,10 +1,11 @@
 import type { RegistrationFacts } from '@robokids/contracts/enrollment'
 import type { Schedule } from '@robokids/contracts/meetings'
+import type { MemberClassFacts } from '@robokids/contracts/member-classes'
 import type { MembershipFacts } from '@robokids/contracts/membership'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, desc, eq, inArray, isNull, or } from 'drizzle-orm'
-import { renderClassCalendar, startOf, type CalendarEntry, type ClassCalendar } from './calendar.ts'
+import { renderClassCalendar, type CalendarEntry, type ClassCalendar } from './calendar.ts'
 import type { Config } from './config.ts'
 import { fetchSignedWaiver } from './fetch-signed-waiver.ts'
 import { classCancelledMail } from './mails/class-cancelled.ts'
@@ -15,6 +16,7 @@ import { moveRefusedMail, placesCancelledMail, placesMovedMail } from './mails/c
 import { contactMessageMail } from './mails/contact-message.ts'
 import { kitShippedMail } from './mails/kit-shipped.ts'
 import type { RenderedMail } from './mails/render-mail.ts'
+import { memberClassMail, whenOf, type MemberClassKind } from './mails/member-class.ts'
 import { membershipMail, sessionOf } from './mails/membership.ts'
 import { shopOrderMail } from './mails/shop-order.ts'
 import { paymentRefundedMail, announcesEnd } from './mails/payment-refunded.ts'
@@ -106,7 +108,7 @@ async function registrationProgress(registrationId: string, { db }: Context<Conf
 
 /** Returns whether the account of a membership's owner is deleted, so that the profile page cannot be opened. */
 async function isAccountDeleted(
-  { accountDeleted, ownerId }: MembershipFacts,
+  { accountDeleted, ownerId }: Pick<MembershipFacts, 'accountDeleted' | 'ownerId'>,
   { db }: Context<Config>,
 ): Promise<boolean> {
   if (accountDeleted === true) return true
@@ -310,7 +312,7 @@ function membershipComposer<Kind extends MembershipKind>(kind: Kind): Composer<K
     const hasProfile = !('attemptId' in data && (await isAccountDeleted(data, context)))
     const [last] = await relatedMails(mail, endKinds, context)
     const isActive = last === undefined || last.kind === 'membership_resumed'
-    return membershipMail(kind, data, { siteUrl, hasProfile, isActive, missesSession: false })
+    return membershipMail(kind, data, { siteUrl, hasProfile, isActive })
   }
 }
 
@@ -328,18 +330,34 @@ const membershipConfirmed: Composer<'membership_confirmed'> = async (data, mailC
   return { ...rendered, attachments: [calendarFile({ method: 'PUBLISH', sequence: 0, entries }, mailContext)] }
 }
 
-/** If the membership ends before its first session, its seat is released, and the calendar entry is cancelled. */
-const membershipEnded: Composer<'membership_ended'> = async (data, mailContext) => {
-  const { mail, context, siteUrl } = mailContext
-  const [confirmed] = await relatedMails(mail, ['membership_confirmed'], context)
-  const seat = confirmed?.status === 'sent' ? (confirmed.data as SeatedMember | null) : null
-  const starts = seat && startOf(sessionOf(seat)).toInstant()
-  const missesSession = starts !== null && Temporal.Instant.compare(Temporal.Instant.from(data.endedAt), starts) < 0
-  const known = { siteUrl, hasProfile: true, isActive: false, missesSession }
-  const rendered = membershipMail('membership_ended', data, known)
-  if (!confirmed || !seat || !missesSession) return rendered
-  const entries = [{ ...memberCalendarEntry(confirmed, seat), description: 'This membership has ended.' }]
-  return { ...rendered, attachments: [calendarFile({ method: 'CANCEL', sequence: 1, entries }, mailContext)] }
+/** Returns the UID of a class: that of the mail in which it was told first. */
+async function memberClassUid({ membershipId, bookingId }: MemberClassFacts, { mail, context }: MailContext) {
+  const fact = bookingId === membershipId ? `membership_confirmed:${membershipId}` : `member_class_booked:${bookingId}`
+  const [first = mail] = await context.db.select().from(mails).where(eq(mails.fact, fact))
+  return `class-${first.calendarId ?? first.id}`
+}
+
+/** A mail about a class of a membership, with its calendar entry. */
+function memberClassComposer<Kind extends MemberClassKind>(kind: Kind): Composer<Kind> {
+  return async (data, mailContext) => {
+    const { context, siteUrl } = mailContext
+    const hasDashboard = !(await isAccountDeleted(data, context))
+    const rendered = memberClassMail(kind, data, { siteUrl, hasDashboard })
+    if (kind === 'member_class_not_restored') return rendered
+    const method = kind === 'member_class_cancelled' ? 'CANCEL' : 'PUBLISH'
+    const description =
+      method === 'CANCEL' ? 'This class is canceled.' : 'We’ll email you the link before the class starts.'
+    const entry = {
+      uid: await memberClassUid(data, mailContext),
+      title: 'Members’ session',
+      when: whenOf(data),
+      description,
+    }
+    return {
+      ...rendered,
+      attachments: [calendarFile({ method, sequence: data.changes, entries: [entry] }, mailContext)],
+    }
+  }
 }
 
 const reminder: Composer<'membership_reminder'> = (data, mailContext) => {
@@ -395,11 +413,15 @@ const composers: { [Kind in keyof MailData]: Composer<Kind> } = {
   membership_switched: membershipComposer('membership_switched'),
   membership_cancelled: membershipComposer('membership_cancelled'),
   membership_resumed: membershipComposer('membership_resumed'),
-  membership_ended: membershipEnded,
+  membership_ended: membershipComposer('membership_ended'),
   membership_reminder: reminder,
   membership_refunded: membershipComposer('membership_refunded'),
   membership_refund_failed: membershipComposer('membership_refund_failed'),
   payment_disputed: membershipComposer('payment_disputed'),
+  member_class_booked: memberClassComposer('member_class_booked'),
+  member_class_moved: memberClassComposer('member_class_moved'),
+  member_class_cancelled: memberClassComposer('member_class_cancelled'),
+  member_class_not_restored: memberClassComposer('member_class_not_restored'),
   kit_shipped: kitShipped,
   class_reminder: classReminder,
   registration_rescheduled: async (data, mailContext) => ({

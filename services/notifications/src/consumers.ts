@@ -31,10 +31,17 @@ import { codeIssued, signInLocked, userDeleted, userUpdated, type Account } from
 import { classLinkMissing, classReminderDue, registrationRescheduled } from '@robokids/contracts/reminders'
 import { schoolDate } from '@robokids/contracts/school-date'
 import { waitlistEnded, waitlistJoined, waitlistOffered } from '@robokids/contracts/waitlist'
+import {
+  memberClassBooked,
+  memberClassCancelled,
+  memberClassMoved,
+  memberClassNotRestored,
+} from '@robokids/contracts/member-classes'
 import { consume, type Consumer } from '@robokids/runtime/inbox'
 import type { Config } from './config.ts'
 import { enqueueMail, type SubjectTime } from './enqueue-mail.ts'
 import { asLine, changeWarnings, verifiedAddress } from './rules.ts'
+import type { MemberClassKind } from './mails/member-class.ts'
 import { rejections, type MailData, type MembershipKind, type Subject } from './schema.ts'
 import { notifyOperator } from './notify-operator.ts'
 
@@ -52,6 +59,17 @@ function mailMember<Kind extends MembershipKind, Type extends string>(
     if (!shouldSend(data)) return
     const about: SubjectTime = { subject: `membership:${data.attemptId}`, time }
     await enqueueMail(tx, context, { kind, factId: id, about, recipient: data.email, data })
+  })
+}
+
+/** As `mailMember`, about a class of a membership. */
+function mailClass<Kind extends MemberClassKind, Type extends string>(
+  definition: EventDefinition<Type, MailData[Kind]>,
+  kind: Kind,
+): Consumer<Config> {
+  return consume(definition, { from: 'now' }, (tx, { id, time, data }, context) => {
+    const about: SubjectTime = { subject: `membership:${data.membershipId}`, time }
+    return enqueueMail(tx, context, { kind, factId: id, about, recipient: data.email, data })
   })
 }
 
@@ -303,6 +321,20 @@ export const consumers: Consumer<Config>[] = [
     const { attemptId: membershipId, refunded: amount, ...refund } = data
     await notifyOperator(tx, context, { ...refund, membershipId, amount }, about)
   }),
+  consume(memberClassBooked, { from: 'now' }, (tx, { id, time, data }, context) =>
+    enqueueMail(tx, context, {
+      kind: 'member_class_booked',
+      // A class that comes back was booked before.
+      factId: data.again === true ? id : data.bookingId,
+      about: { subject: `membership:${data.membershipId}`, time },
+      calendarId: randomUUID(),
+      recipient: data.email,
+      data,
+    }),
+  ),
+  mailClass(memberClassMoved, 'member_class_moved'),
+  mailClass(memberClassCancelled, 'member_class_cancelled'),
+  mailClass(memberClassNotRestored, 'member_class_not_restored'),
   consume(waitlistJoined, { from: 'now' }, (tx, { time, data }, context) =>
     enqueueMail(tx, context, {
       kind: 'waitlist_joined',

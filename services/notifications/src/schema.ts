@@ -29,6 +29,12 @@ import type { classLinkMissing, classReminderDue, registrationRescheduled } from
 import type { SendMessage } from '@robokids/contracts/contact'
 import type { EventOf } from '@robokids/contracts/event'
 import { codeMedia, type codeIssued, type signInLocked, type userUpdated } from '@robokids/contracts/identity'
+import type {
+  memberClassBooked,
+  memberClassCancelled,
+  memberClassMoved,
+  memberClassNotRestored,
+} from '@robokids/contracts/member-classes'
 import { mailKinds, mailStatuses } from '@robokids/contracts/notifications'
 import {
   stockAlertStatuses,
@@ -82,6 +88,10 @@ export interface MailData {
   membership_refunded: EventOf<typeof membershipRefunded>['data']
   membership_refund_failed: EventOf<typeof membershipRefundFailed>['data']
   payment_disputed: EventOf<typeof paymentDisputed>['data']
+  member_class_booked: EventOf<typeof memberClassBooked>['data']
+  member_class_moved: EventOf<typeof memberClassMoved>['data']
+  member_class_cancelled: EventOf<typeof memberClassCancelled>['data']
+  member_class_not_restored: EventOf<typeof memberClassNotRestored>['data']
   kit_shipped: EventOf<typeof kitShipped>['data']
   class_reminder: EventOf<typeof classReminderDue>['data']
   class_cancelled: EventOf<typeof classCancelled>['data']

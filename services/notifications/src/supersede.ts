@@ -51,6 +51,9 @@ const isOfClass = (
   { data: { classSessionId } }: { data: MailData['class_cancelled'] },
 ) => data.classSessionId === classSessionId
 
+type OfClass = { data: { bookingId: string } }
+const isSameClass = (earlier: OfClass, later: OfClass) => earlier.data.bookingId === later.data.bookingId
+
 const isSameRecipient: Rule<MailKind, MailKind> = (earlier, later) =>
   earlier.recipient.toLowerCase() === later.recipient.toLowerCase()
 
@@ -152,13 +155,32 @@ const table: { [Later in MailKind]?: Entry<Later> } = {
     any: {
       // Another service may publish the confirmation of its seat after its end.
       membership_confirmed: always,
-      class_reminder: always,
       membership_asked_again: always,
       membership_cancelled: always,
       membership_resumed: always,
       membership_past_due: always,
       membership_reminder: always,
       membership_switched: always,
+    },
+  },
+  member_class_booked: {
+    reason: 'The class was booked again before this could be sent.',
+    earlier: { member_class_cancelled: isSameClass, member_class_booked: isSameClass },
+  },
+  member_class_moved: {
+    reason: 'The class was moved before this could be sent.',
+    earlier: {
+      member_class_booked: isSameClass,
+      member_class_moved: isSameClass,
+      class_reminder: ({ data }, { data: { from } }) => data.classSessionId === from.classSessionId,
+    },
+  },
+  member_class_cancelled: {
+    reason: 'The class was canceled before this could be sent.',
+    earlier: {
+      member_class_booked: isSameClass,
+      member_class_moved: isSameClass,
+      class_reminder: ({ data }, later) => data.classSessionId === later.data.classSessionId,
     },
   },
   waitlist_offered: {

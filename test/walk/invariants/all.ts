@@ -1,6 +1,7 @@
 import type { Walk } from '../walk.ts'
 import { mailsMatchState, lastMailIsTrue } from './mails.ts'
 import { changesAreRefunded, childrenSitOnce, movesEnd, placesAddUp } from './changes.ts'
+import { creditsAddUp, creditsAgree } from './credits.ts'
 import { homesAgree } from './homes.ts'
 import { cancelledIsNotCharged, membershipsHaveOwners, sessionsAreCurrent } from './memberships.ts'
 import { ledgerAgrees, noDeadLetters } from './operation.ts'
@@ -13,11 +14,20 @@ import { listsAgree, purchasesHaveOwners, viewsAgree } from './views.ts'
 export type Invariant = (walk: Walk) => Promise<void>
 
 /** Rules that hold after each step. */
-export const always: Invariant[] = [seatsAddUp, placesAddUp, childrenSitOnce, unpaidSeatsAreFew, linesAreServed]
+export const always: Invariant[] = [
+  seatsAddUp,
+  placesAddUp,
+  childrenSitOnce,
+  unpaidSeatsAreFew,
+  linesAreServed,
+  creditsAddUp,
+]
 
 /** Rules that hold when all processing has settled. */
 export const settled: Invariant[] = [
   seatsAddUp,
+  creditsAddUp,
+  creditsAgree,
   linesAreServed,
   offersEnd,
   placesAddUp,

@@ -23,7 +23,8 @@ export async function seatsAddUp(walk: Walk): Promise<void> {
           union select email_key from pending_member_holds p where p.class_session_id = s.id) as members) as holds,
       (select count(*)::int from places p join registrations r on r.id = p.registration_id
         where p.class_session_id = s.id and p.status = 'seated' and r.status in ('confirmed', 'waiver_signed'))
-      + (select count(*)::int from member_seats m where m.class_session_id = s.id and m.outcome = 'seated') as sales
+      + (select count(*)::int from member_seats m where m.class_session_id = s.id and m.outcome = 'seated')
+      + (select count(*)::int from member_bookings b where b.class_session_id = s.id and b.status = 'booked') as sales
     from class_sessions s where s.date = any(${walk.dates as string[]}::date[])`
   for (const { class: name, capacity, held, sold, holds, sales } of rows) {
     if (held + sold > capacity) throw new Violation('seats add up', `${name}: ${held} + ${sold} of ${capacity}`)

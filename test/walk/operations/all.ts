@@ -7,6 +7,7 @@ import { catalogueOperations } from './catalogue.ts'
 import { changeOperations } from './changes.ts'
 import { faultOperations } from './faults.ts'
 import { membershipOperations } from './memberships.ts'
+import { memberClassOperations } from './member-classes.ts'
 import { moneyOperations } from './money.ts'
 import { orderOperations } from './orders.ts'
 import { payingOperations } from './paying.ts'
@@ -20,6 +21,7 @@ const people: Operation[] = [
   ...registrationOperations,
   ...orderOperations,
   ...membershipOperations,
+  ...memberClassOperations,
   ...waiverOperations,
   ...waitlistOperations,
   ...changeOperations,

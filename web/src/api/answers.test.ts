@@ -42,6 +42,7 @@ import {
 } from '@robokids/contracts/dashboard'
 import { availableSlotsSchema, memberSeatSchema, waiverDocumentSchema } from '@robokids/contracts/enrollment'
 import { classLinkSchema } from '@robokids/contracts/meetings'
+import { bookableClassesSchema, memberClassSchema } from '@robokids/contracts/member-classes'
 import { proofChallengeSchema } from '@robokids/contracts/proof'
 import { checkoutResponseSchema, stockAlertSchema, orderSchema, shopViewSchema } from '@robokids/contracts/shop'
 import { waitlistViewSchema } from '@robokids/contracts/waitlist'
@@ -61,8 +62,10 @@ import { sampleChange } from '../dashboard/sample-change.ts'
 import { sampleChoice } from '../dashboard/sample-choice.ts'
 import { sampleCard, sampleDashboard } from '../dashboard/sample-dashboard.ts'
 import * as member from '../membership/answers.ts'
+import * as booking from '../membership/book-answers.ts'
 import { membershipPlans } from '../membership/plans-query.ts'
 import * as register from '../membership/register-answers.ts'
+import { sampleBookable, sampleMemberClass } from '../membership/sample-bookable.ts'
 import { sampleMembership } from '../membership/sample-membership.ts'
 import { proofChallenge } from '../proof-of-work/answers.ts'
 import { familyAnswer } from '../registration/account-values.ts'
@@ -155,6 +158,13 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
     schema: moveResponseSchema,
     answer: changing.moveAnswer,
     sample: { change: sampleChange, checkoutUrl: 'https://pay.example/1' },
+  },
+  { file: 'member-class', schema: memberClassSchema, answer: booking.memberClass, sample: sampleMemberClass },
+  {
+    file: 'bookable-classes',
+    schema: bookableClassesSchema,
+    answer: booking.bookableClasses,
+    sample: sampleBookable(),
   },
   {
     file: 'dashboard',

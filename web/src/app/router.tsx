@@ -67,6 +67,7 @@ interface SearchParameters extends Record<SignUpPath, 'startDate'> {
   '/shop/success': 'reference'
   '/shop/notice': 'reference'
   '/waitlist': 'classType' | 'startDate' | 'reference' | 'offer'
+  '/dashboard/book': 'move'
 }
 type SignUpPath = '/robokids' | (typeof levelPages)[LevelClassType]
 type Search<Path> = {
@@ -149,6 +150,7 @@ const move = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'MovePa
 const cancel = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'CancelPage')
 const correct = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'CorrectPage')
 const choice = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'ChoicePage')
+const book = lazyRouteComponent(() => import('../dashboard/changes.ts'), 'BookPage')
 const profile = lazyRouteComponent(() => import('../profile/Profile.tsx'), 'Profile')
 const waiver = lazyRouteComponent(() => import('../waiver/Waiver.tsx'), 'Waiver')
 const waitlist = lazyRouteComponent(() => import('../waitlist/Waitlist.tsx'), 'Waitlist')
@@ -220,6 +222,7 @@ const routeTree = root.addChildren([
   page('/dashboard/cancel', 'Cancel a class', cancel),
   page('/dashboard/correct', 'Correct a name or the address', correct),
   page('/choice', 'Your choice', choice),
+  page('/dashboard/book', 'Book a class', book),
   page('/profile', 'Your profile', profile),
   page('/about', 'About us', about),
   page('/about/founder-robo-kids-learning', 'The founder', founder),

@@ -249,7 +249,7 @@ export const faq: Content = {
               question: 'What do I get with a membership?',
               answer: [
                 [
-                  'A seat in the members’ session on the class date you choose: live, in a small group, without a kit. ',
+                  'One members’ class for each paid month, also by the year: live, in a small group, without a kit. You choose the first date when you register, and book later ones on your page. Up to 3 unused classes are kept while you’re a member, and a booked class can be moved for free until 24 hours before. ',
                   { to: '/membership', text: 'Membership' },
                   ' has the monthly and yearly prices.',
                 ],
@@ -259,7 +259,7 @@ export const faq: Content = {
               id: 'cancel-membership',
               question: 'How do I cancel a membership?',
               answer: [
-                'On your profile page, at any time. It runs until the end of the time you’ve paid for, and you won’t be charged again. Until you cancel, it renews automatically.',
+                'On your profile page, at any time. It runs until the end of the time you’ve paid for, and you won’t be charged again. Until you cancel, it renews automatically. What you have booked stays; book the classes you have left before it ends.',
               ],
             },
             {

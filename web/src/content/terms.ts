@@ -91,6 +91,7 @@ export const terms: Content = {
           { priceOf: 'membership' },
           ', as you choose. It renews automatically for the same period until you cancel, which you can do at any time; it then ends when the time you have paid for is over. Before we change the price of an active membership, we tell you, so that you can cancel.',
         ],
+        'Each paid month, also of a year, gives one members’ class. Up to 3 unused classes are kept while the membership runs. A booked class can be moved or canceled for free until 24 hours before it starts. When a membership ends, unused classes end with it, and what is booked and paid for stays. If the payment for a month is refunded in full or disputed, its class is canceled.',
       ],
     },
     {

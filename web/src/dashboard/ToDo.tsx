@@ -78,7 +78,8 @@ export function tasksOf(
     }
   })
   for (const { seat } of seats) {
-    if (seat.waiverSignedAt !== null) continue
+    // One waiver is for all classes of a membership.
+    if (seat.waiverSignedAt !== null || tasks.some(({ key }) => key === seat.membershipId)) continue
     tasks.push({
       key: seat.membershipId,
       deadline: Date.parse(seat.startsAt),

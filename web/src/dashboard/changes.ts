@@ -1,3 +1,4 @@
+export { BookPage } from './BookPage.tsx'
 export { CancelPage } from './CancelPage.tsx'
 export { ChoicePage } from './ChoicePage.tsx'
 export { CorrectPage } from './CorrectPage.tsx'

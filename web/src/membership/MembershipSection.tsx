@@ -23,6 +23,8 @@ import { Item, Items, Section } from '../ui/Section.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
 import { portal, switchQuote } from './answers.ts'
+import { bookableQuery } from './bookable-query.ts'
+import { classCount } from './credit-words.ts'
 import { changeMembership, membershipQuery, memberSeatQuery } from './queries.ts'
 
 const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
@@ -195,6 +197,7 @@ function Known({ userId, membership, profile }: KnownProps) {
 
       <Dialog open={asking?.what === 'cancel'} title="Cancel your membership?" onClose={() => setAsking(null)}>
         <p>{`It stays active until ${formatMoment(membership.paidUntil)}, and you won’t be charged again. You can change your mind here until then.`}</p>
+        <WhatStays userId={userId} membershipId={membership.membershipId} until={membership.paidUntil} />
         <Row>
           <Button
             onClick={() =>
@@ -350,12 +353,50 @@ function Other({ userId, membership }: Omit<KnownProps, 'profile'>) {
 /** The membership's class session, with its time. */
 function SessionItem({ membership: { membershipId, classDate } }: Pick<KnownProps, 'membership'>) {
   const { data: seat } = useQuery(memberSeatQuery(membershipId))
-  const time = seat?.startTime ? `, ${timeForReader(classDate, seat.startTime)}` : ''
-  return <Item name="Members’ session" detail={`${formatClassDate(classDate)}${time}: a live class on a video call`} />
+  // It may have been moved, or another one booked, since the sign-up.
+  const date = seat?.classDate ?? classDate
+  const time = seat?.startTime ? `, ${timeForReader(date, seat.startTime)}` : ''
+  return (
+    <Item name="Members’ session" detail={`${formatClassDate(date)}${time}: a live class on a video call`}>
+      <ButtonLink to="/dashboard/book" variant="quiet">
+        Book or move
+      </ButtonLink>
+    </Item>
+  )
+}
+
+interface WhatStaysProps {
+  userId: string
+  membershipId: string
+  until: string
+}
+
+/** The classes that a cancellation leaves, and those that have to be booked before the end. */
+function WhatStays({ userId, membershipId, until }: WhatStaysProps) {
+  const { data, isError } = useQuery(bookableQuery(userId))
+  if (isError) return <p>What you have booked stays.</p>
+  if (!data) return <Skeleton height="3rem" />
+  const own = data.memberships.find((one) => one.membershipId === membershipId)
+  const booked = own?.booked ?? []
+  return (
+    <>
+      {booked.length > 0 && <p>{booked.length === 1 ? 'This class stays booked:' : 'These classes stay booked:'}</p>}
+      {booked.length > 0 && (
+        <ul>
+          {booked.map(({ bookingId, classDate, startTime }) => (
+            <li key={bookingId}>{`${formatClassDate(classDate)}, ${timeForReader(classDate, startTime)}`}</li>
+          ))}
+        </ul>
+      )}
+      {own && own.credits > 0 && (
+        <p>{`You have ${classCount(own.credits)} to book. Book by ${formatMoment(until)}: after that, ${own.credits === 1 ? 'it is' : 'they are'} gone.`}</p>
+      )}
+    </>
+  )
 }
 
 /** Renders nothing until it is known whether the waiver is signed. */
-function WaiverItem({ membership: { membershipId, classDate }, profile }: Omit<KnownProps, 'userId'>) {
+function WaiverItem({ membership: { membershipId }, profile }: Omit<KnownProps, 'userId'>) {
   const { data: seat } = useQuery(memberSeatQuery(membershipId))
   if (seat?.status !== 'seated') return null
   const { givenName, familyName, email, address } = profile
@@ -365,7 +406,7 @@ function WaiverItem({ membership: { membershipId, classDate }, profile }: Omit<K
         guardianName: `${givenName} ${familyName}`.trim(),
         email,
         addressLine1: address,
-        startDate: classDate,
+        startDate: seat.classDate,
       }),
     )
   const signed = seat.signed ? ` by ${seat.signed.guardianName}, for ${seat.signed.childNames.join(', ')}` : ''

@@ -19,8 +19,12 @@ export function planNote(plan: MembershipPlan, amount: number | undefined): stri
 
 export const memberGets = [
   {
-    title: 'A seat in the members’ session',
-    text: 'Each class date has a session for members only. You choose your date when you register, and the seat is yours.',
+    title: 'A members’ class each month',
+    text: 'Each paid month gives one class, by the year also. You choose the first date when you register and book later ones on your page, with nothing more to pay. Up to 3 unused classes are kept while you’re a member.',
+  },
+  {
+    title: 'Plans change',
+    text: 'Move or cancel a booked class for free until 24 hours before it starts. If you end your membership, what you have booked stays.',
   },
   {
     title: 'A small group, live',

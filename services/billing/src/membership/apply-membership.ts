@@ -19,6 +19,7 @@ import { nextReceiptNumber } from '../ledger/receipt-numbers.ts'
 import { enqueueRefund } from '../refunds/enqueue-refund.ts'
 import { hasEnded, diffMembership } from './rules.ts'
 import { membershipInvoices, memberships, payments, type Membership } from '../schema.ts'
+import { giveDueCredits, insertCredits } from './give-credits.ts'
 import { StripeFailure } from '../stripe/client.ts'
 
 /** Fetches a subscription and applies it to its membership. */
@@ -124,6 +125,7 @@ export async function applyMembership(
   if (mustVoidInvoices && endRequest === null) await wakeJob(tx, 'end-memberships')
   await publishActivated?.(recorded.find(({ reason }) => reason === 'first')?.receiptNumber ?? null)
   await publishRenewals(tx, membership, recorded)
+  if (membership.status === 'active') await giveDueCredits(tx, membership.attemptId, context.clock.now())
   if (membership.status === 'active') await publishChanges(tx, membership, observed)
 }
 
@@ -208,10 +210,10 @@ async function recordInvoices(
       paidAt,
     }
     await tx.insert(payments).values(payment)
-    const { invoiceId, plan, reason, periodEnd } = invoice
-    await tx
-      .insert(membershipInvoices)
-      .values({ invoiceId, membershipId, paymentId: payment.id, plan, reason, periodEnd })
+    const { invoiceId, plan, reason, periodStart, periodEnd } = invoice
+    const row = { invoiceId, membershipId, paymentId: payment.id, plan, reason, periodStart, periodEnd }
+    await tx.insert(membershipInvoices).values(row)
+    if (outcome === 'accepted' && membership.rejection === null) await insertCredits(tx, row, context.clock.now())
     if (outcome !== 'accepted') await enqueueRefund(tx, context, payment, outcome)
     else if (membership.rejection !== null) await enqueueRefund(tx, context, payment, 'seat_gone')
     recorded.push({ ...invoice, paymentId: payment.id, receiptNumber })

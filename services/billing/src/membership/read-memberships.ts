@@ -1,13 +1,14 @@
 import type { FindMembership, Membership as MembershipView } from '@robokids/contracts/billing'
 import type { Database } from '@robokids/runtime/db'
 import { DomainError } from '@robokids/runtime/errors'
-import { and, asc, desc, eq, exists, inArray, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, exists, inArray, isNull, min, sql } from 'drizzle-orm'
 import type { BillingContext } from '../config.ts'
 import { recordAccount } from '../ownership/owners.ts'
 import { paymentState, refundable } from '../refunds/rules.ts'
 import {
   disputes,
   membershipAttempts,
+  membershipCredits,
   membershipInvoices,
   memberships,
   payments,
@@ -82,11 +83,16 @@ export async function presentMembership(db: Database, membership: Membership): P
     unpaid,
   } = membership
   const ofPayment = db.select().from(disputes).where(eq(disputes.paymentId, payments.id))
-  const [[attempt], rows] = await Promise.all([
+  const ofMembership = eq(membershipCredits.membershipId, membershipId)
+  const [[attempt], [next], rows] = await Promise.all([
     db
       .select({ classDate: membershipAttempts.classDate })
       .from(membershipAttempts)
       .where(eq(membershipAttempts.id, membershipId)),
+    db
+      .select({ at: min(membershipCredits.dueAt) })
+      .from(membershipCredits)
+      .where(and(ofMembership, isNull(membershipCredits.givenAt))),
     db
       .select({
         invoice: membershipInvoices,
@@ -106,6 +112,9 @@ export async function presentMembership(db: Database, membership: Membership): P
   const isBehind = isUnpaid && cancelAt === null
   const paidUntil = membership.paidUntil ?? activatedAt
   const charge = { amount: membership.nextAmount ?? amount, currency }
+  const nextCharge = isOver || cancelAt ? null : { at: paidUntil.toString(), ...charge }
+  const nextMonth =
+    isOver || (next?.at && cancelAt && Temporal.Instant.compare(next.at, cancelAt) >= 0) ? null : next?.at
   return {
     membershipId,
     status: isOver ? 'ended' : isBehind ? 'past_due' : 'active',
@@ -116,8 +125,9 @@ export async function presentMembership(db: Database, membership: Membership): P
     activatedAt: activatedAt.toString(),
     paidUntil: paidUntil.toString(),
     endsAt: (isOver ? endedAt : cancelAt)?.toString() ?? null,
-    nextCharge: isOver || cancelAt ? null : { at: paidUntil.toString(), ...charge },
+    nextCharge,
     nextPlan: isOver ? null : nextPlan,
+    nextClassAt: nextMonth?.toString() ?? (isBehind ? null : (nextCharge?.at ?? null)),
     card: membership.card,
     unpaid:
       unpaid && cancelAt === null

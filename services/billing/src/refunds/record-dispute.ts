@@ -7,6 +7,7 @@ import type { BillingContext } from '../config.ts'
 import { readPaymentBuyer } from './read-buyer.ts'
 import { enqueueRefundAgain } from './enqueue-refund.ts'
 import { disputeStage } from './rules.ts'
+import { updateCredits } from './update-credits.ts'
 import { disputes, orders, payments, type DisputeRow } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
 
@@ -70,6 +71,7 @@ export async function recordDispute(
     if (known.status === status || disputeStage(status) < disputeStage(known.status)) return
     await tx.update(disputes).set({ status, answerBy, amount }).where(eq(disputes.id, id))
   }
+  if (payment) await updateCredits(tx, payment)
   if (currency !== 'usd') return
   if (payment && status === 'won') await enqueueRefundAgain(tx, context, payment)
   await publish(tx, paymentDisputed, id, {

@@ -19,6 +19,7 @@ import {
 import { checkoutAttempts, orders, payments, refunds, type Payment, type RefundRow } from '../schema.ts'
 import { callStripe, idOf } from '../stripe/client.ts'
 import { readOrderBuyer } from './read-buyer.ts'
+import { updateCredits } from './update-credits.ts'
 import { refundReason, publishRefundDeclined, underWayTotal, writeRefund } from './write-refund.ts'
 
 /** A refund as fetched from Stripe. */
@@ -100,6 +101,7 @@ export async function recordRefund(tx: Transaction, context: BillingContext, obs
     )
     await publishRefundFailed(tx, payment, recorded, all)
   } else if (announce) await publishRefunded(tx, context, payment, recorded, all)
+  await updateCredits(tx, payment)
 }
 
 /** Inserts a refund that was made in Stripe's dashboard. */

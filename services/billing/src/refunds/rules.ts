@@ -118,6 +118,22 @@ export function paymentState(
   return outcomes.has('won') ? 'won' : 'paid'
 }
 
+/** Why what a payment has paid for is taken back; null while it is kept. */
+export function withdrawnBecause(state: PaymentState): 'refunded' | 'disputed' | null {
+  switch (state) {
+    case 'paid':
+    case 'won':
+      return null
+    case 'disputed':
+    case 'lost':
+      return 'disputed'
+    case 'refund_under_way':
+    case 'refund_failed':
+    case 'refunded':
+      return 'refunded'
+  }
+}
+
 /**
  * The amount of a refund; without `asked`, the whole rest.
  * @throws DomainError refund_not_possible

@@ -5,6 +5,7 @@ import type { BillingContext } from '../config.ts'
 import { enqueueRefundAgain } from './enqueue-refund.ts'
 import { fetchRefunds, observeRefund, recordRefund, publishRefundFailed, type ObservedRefund } from './record-refund.ts'
 import { refundable } from './rules.ts'
+import { updateCredits } from './update-credits.ts'
 import { publishRefundDeclined } from './write-refund.ts'
 import { payments, refunds, type Payment, type RefundRow } from '../schema.ts'
 import { callStripe, StripeFailure } from '../stripe/client.ts'
@@ -133,6 +134,7 @@ async function markDeclined(
     .where(and(eq(refunds.id, refundId), isWaiting))
     .returning()
   if (!declined) return
+  await updateCredits(tx, payment)
   const all = await tx.select().from(refunds).where(eq(refunds.paymentId, payment.id))
   const left = refundable(payment.amount, all)
   if (!isDisputed && declined.reason !== 'requested' && left > 0 && left < declined.amount) {

@@ -5,6 +5,7 @@ import { eq } from 'drizzle-orm'
 import { readPaymentBuyer } from './read-buyer.ts'
 import type { BillingContext } from '../config.ts'
 import { refundable, type RefundFacts } from './rules.ts'
+import { updateCredits } from './update-credits.ts'
 import { refunds, type Payment, type RefundRow } from '../schema.ts'
 
 export type RefundedPayment = Pick<
@@ -51,6 +52,7 @@ export async function writeRefund(
     .returning()
   if (!row) return undefined
   await publishRefundProgress(tx, refundRequested, payment, row)
+  await updateCredits(tx, payment)
   return row
 }
 

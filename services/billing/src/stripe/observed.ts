@@ -48,6 +48,7 @@ export interface ObservedInvoice {
   paidAt: Temporal.Instant
   reason: 'first' | 'renewal' | 'switch'
   plan: MembershipPlan
+  periodStart: Temporal.Instant
   periodEnd: Temporal.Instant
 }
 

@@ -93,6 +93,7 @@ function toPaidInvoices(invoice: Stripe.Invoice): ObservedInvoice[] {
       paidAt: at(paidAt),
       reason: reasons[invoice.billing_reason ?? ''] ?? 'renewal',
       plan: period.end - period.start > maxMonthSeconds ? 'yearly' : 'monthly',
+      periodStart: at(period.start),
       periodEnd: at(period.end),
     },
   ]

@@ -7,11 +7,12 @@ import { DomainError } from '@robokids/runtime/errors'
 import type { Context } from '@robokids/runtime/service'
 import { and, eq, notInArray } from 'drizzle-orm'
 import type { Config } from '../config.ts'
+import { readBookedClasses } from '../members/lock-member.ts'
+import { ownSeats } from '../members/read-classes.ts'
 import { listOwned } from '../registrations/read-registrations.ts'
 import { paymentProblem } from '../rules.ts'
 import { calendarEntries, calendarFeeds } from '../schema.ts'
 import { updateEntries, type FeedEntry } from './calendar-rules.ts'
-import { readMemberClasses } from './read-classes.ts'
 
 /** 256 bits: it cannot be guessed. */
 const newToken = () => randomBytes(32).toString('base64url')
@@ -60,16 +61,14 @@ async function currentEntries(ownerId: string, context: Context<Config>): Promis
       durationMinutes: meeting.durationMinutes,
     }))
   })
-  const members = await readMemberClasses(ownerId, context)
-  const ofMembers = members
-    .filter(({ status }) => status === 'seated')
-    .map(({ membershipId, startsAt, durationMinutes }) => ({
-      entryId: `member-${membershipId}`,
-      title: 'Members’ session',
-      startsAt: Temporal.Instant.from(startsAt),
-      timeZone: 'America/Los_Angeles',
-      durationMinutes,
-    }))
+  const members = await readBookedClasses(context.db, await ownSeats(context.db, ownerId))
+  const ofMembers = members.map(({ booking, session: { startsAt, timeZone, durationMinutes } }) => ({
+    entryId: `member-${booking.bookingId}`,
+    title: 'Members’ session',
+    startsAt,
+    timeZone,
+    durationMinutes,
+  }))
   return [...ofLevels, ...ofMembers]
 }
 

@@ -1,22 +1,27 @@
 import { maxOfFamily, type FamilyClasses } from '@robokids/contracts/dashboard'
 import type { Context } from '@robokids/runtime/service'
-import { and, desc, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { presentChange } from '../changes/write-change.ts'
 import type { Config } from '../config.ts'
-import { ownershipOfSeat } from '../registrations/owners.ts'
 import { isoTime } from '../iso-time.ts'
+import { presentBooking, readBookedClasses } from '../members/lock-member.ts'
+import { ownSeats, readMemberCredits } from '../members/read-classes.ts'
 import { listOwned } from '../registrations/read-registrations.ts'
-import { accountChanges, changes, classSessions, memberSeats } from '../schema.ts'
+import { changes, classSessions } from '../schema.ts'
 import { listEntries } from '../waitlist/read-entries.ts'
 import { readMemberSeat } from '../waivers/sign-member-waiver.ts'
 
 /** Everything that an account owns, the newest first: its registrations, its seats in members' classes, its places in line. */
 export async function readFamilyClasses(userId: string, context: Context<Config>): Promise<FamilyClasses> {
   const { db } = context
-  const [owned, memberClasses, waitlist] = await Promise.all([
+  const [owned, seats, waitlist] = await Promise.all([
     listOwned(db, userId, maxOfFamily),
-    readMemberClasses(userId, context),
+    ownSeats(db, userId),
     listEntries(userId, context),
+  ])
+  const [memberClasses, memberCredits] = await Promise.all([
+    readMemberClasses(seats, userId, context),
+    readMemberCredits(seats, context),
   ])
   const sessions = await db
     .select({ id: classSessions.id, startsAt: classSessions.startsAt })
@@ -40,39 +45,24 @@ export async function readFamilyClasses(userId: string, context: Context<Config>
         .map(presentChange),
     })),
     memberClasses,
+    memberCredits,
     waitlist,
   }
 }
 
-export async function readMemberClasses(
+/** The classes of an account's memberships, booked ones only. */
+async function readMemberClasses(
+  seats: Awaited<ReturnType<typeof ownSeats>>,
   userId: string,
   context: Context<Config>,
 ): Promise<FamilyClasses['memberClasses']> {
-  const { db } = context
-  const addresses = db
-    .select({ emailKey: accountChanges.emailKey })
-    .from(accountChanges)
-    .where(and(eq(accountChanges.userId, userId), isNotNull(accountChanges.emailKey)))
-  const rows = await db
-    .select({ seat: memberSeats, classSession: classSessions })
-    .from(memberSeats)
-    .innerJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
-    .where(
-      and(
-        isNotNull(memberSeats.classDate),
-        or(eq(memberSeats.ownerId, userId), inArray(sql`lower(${memberSeats.email})`, addresses)),
-      ),
-    )
-    .orderBy(desc(memberSeats.createdAt), desc(memberSeats.attemptId))
-    .limit(maxOfFamily)
-  const found = await Promise.all(
-    rows.map(async ({ seat, classSession }) => {
-      // An address may have been another account's when the seat was taken.
-      if ((await ownershipOfSeat(db, seat)).ownerId !== userId) return []
-      const read = await readMemberSeat(seat.attemptId, userId, context)
-      if (read.status === 'refused') return []
-      return [{ ...read, startsAt: isoTime(classSession.startsAt), durationMinutes: classSession.durationMinutes }]
-    }),
-  )
-  return found.flat()
+  const classes = await readBookedClasses(context.db, seats)
+  const members = await Promise.all(seats.map(({ attemptId }) => readMemberSeat(attemptId, userId, context)))
+  return classes.flatMap(({ booking, session }) => {
+    const member = members.find(({ membershipId }) => membershipId === booking.membershipId)
+    if (!member) return []
+    const { durationMinutes } = session
+    const { bookingId, classDate, startTime, startsAt, changeUntil } = presentBooking(booking, session)
+    return [{ ...member, status: 'seated', bookingId, classDate, startTime, startsAt, durationMinutes, changeUntil }]
+  })
 }

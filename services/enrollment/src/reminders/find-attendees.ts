@@ -1,13 +1,14 @@
 import type { Child } from '@robokids/contracts/enrollment'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { and, asc, eq, inArray, isNull, or } from 'drizzle-orm'
+import { readBookingsOf } from '../members/lock-member.ts'
 import { readPlaces } from '../places/read-places.ts'
 import { childrenOfPlaces } from '../places/rules.ts'
 import { ownershipOfSeat } from '../registrations/owners.ts'
 import { readPaymentStates } from '../registrations/payment-states.ts'
 import type { RegistrationRow } from '../registrations/read-registrations.ts'
 import { paymentProblem } from '../rules.ts'
-import { memberSeats, places, registrations, waivers } from '../schema.ts'
+import { places, registrations, waivers } from '../schema.ts'
 
 /** A registration that attends a session, with its children who have their places there. */
 export interface Attendee {
@@ -44,23 +45,21 @@ export async function findAttendees(db: Database | Transaction, classSessionId: 
 
 /** The memberships that attend a members' session, with the names on their valid waiver. */
 export async function findMembers(db: Database | Transaction, classSessionId: string) {
-  const rows = await db
-    .select({
-      seat: memberSeats,
-      waiver: { guardianName: waivers.guardianName, member: waivers.member },
-    })
-    .from(memberSeats)
-    .leftJoin(waivers, and(eq(waivers.membershipId, memberSeats.attemptId), isNull(waivers.replacedBy)))
-    .where(and(eq(memberSeats.classSessionId, classSessionId), eq(memberSeats.outcome, 'seated')))
-    .orderBy(asc(memberSeats.attemptId))
+  const attending = await readBookingsOf(db, classSessionId)
+  const ids = attending.map(({ booking }) => booking.membershipId)
+  const signed = await db
+    .select()
+    .from(waivers)
+    .where(and(inArray(waivers.membershipId, ids), isNull(waivers.replacedBy)))
   const members = []
-  for (const { seat, waiver } of rows) {
+  for (const { seat, booking } of attending) {
+    const waiver = signed.find(({ membershipId }) => membershipId === booking.membershipId)
     const { email } = await ownershipOfSeat(db, seat)
-    const { attemptId, familyTimeZone, createdAt } = seat
+    const { familyTimeZone } = seat
     const childNames = waiver?.member?.children.map(({ childName }) => childName) ?? []
-    const isSigned = waiver !== null
+    const isSigned = waiver !== undefined
     const member = { email, familyTimeZone, guardianName: waiver?.guardianName ?? '', childNames, isSigned }
-    members.push({ membershipId: attemptId, since: createdAt, member })
+    members.push({ membershipId: booking.membershipId, since: booking.since, member })
   }
   return members
 }

@@ -17,15 +17,15 @@ import type { Config } from '../config.ts'
 import { ownershipOfSeat } from '../registrations/owners.ts'
 import { isoTime } from '../iso-time.ts'
 import { toWaiver, newSignature, recordSignature } from './record-signature.ts'
-import { checkMemberSignature, memberSeatStatus, unknownMembership } from '../rules.ts'
+import { readBookedClasses } from '../members/lock-member.ts'
+import { checkMemberSignature, memberOutcome, memberSeatStatus, unknownMembership } from '../rules.ts'
 import { classSessions, memberSeats, waivers } from '../schema.ts'
 import { signableDocuments } from './waiver-document.ts'
 
-async function find(db: Database | Transaction, membershipId: string) {
+async function find(db: Database | Transaction, membershipId: string, now: Temporal.Instant) {
   const [found] = await db
     .select({
       seat: memberSeats,
-      classSession: classSessions,
       waiver: {
         id: waivers.id,
         guardianName: waivers.guardianName,
@@ -35,19 +35,28 @@ async function find(db: Database | Transaction, membershipId: string) {
       },
     })
     .from(memberSeats)
-    .leftJoin(classSessions, eq(classSessions.id, memberSeats.classSessionId))
     .leftJoin(waivers, and(eq(waivers.membershipId, memberSeats.attemptId), isNull(waivers.replacedBy)))
     .where(eq(memberSeats.attemptId, membershipId))
   // Only the end of the membership is known.
   if (!found || found.seat.classDate === null) return undefined
-  const { seat, classSession, waiver } = found
+  const { seat, waiver } = found
   const { ownerId, email } = await ownershipOfSeat(db, seat)
+  const classes = await readBookedClasses(db, [seat])
+  const isAhead = ({ startsAt }: { startsAt: Temporal.Instant }) => Temporal.Instant.compare(now, startsAt) < 0
+  const shown = classes.find(({ session }) => isAhead(session)) ?? classes.at(-1)
+  const [first] =
+    seat.classSessionId === null
+      ? []
+      : await db.select().from(classSessions).where(eq(classSessions.id, seat.classSessionId))
   return {
     ...seat,
     ownerId,
     email,
-    classDate: found.seat.classDate,
-    classSession,
+    outcome: memberOutcome(seat, classes.length > 0),
+    /** Of the next class, or else the last one. */
+    classDate: shown?.session.date ?? found.seat.classDate,
+    startTime: shown?.session.startTime ?? first?.startTime ?? null,
+    classes,
     waiver: waiver && { ...waiver, children: waiver.member?.children ?? [] },
   }
 }
@@ -63,24 +72,24 @@ function signedOf({ id, guardianName, children }: { id: string; guardianName: st
 export async function readMemberSeat(
   membershipId: string,
   requesterId: string | undefined,
-  { db }: Context<Config>,
+  { db, clock }: Context<Config>,
 ): Promise<MemberSeat> {
-  const found = await find(db, membershipId)
+  const found = await find(db, membershipId, clock.now())
   if (!found) throw new DomainError('membership_not_found', 'There is no such membership.')
-  const { outcome, classDate, classSession, waiver, ownerId } = found
+  const { outcome, classDate, startTime, waiver, ownerId } = found
   const isOwner = ownerId !== null && ownerId === requesterId
   return {
     membershipId,
     status: memberSeatStatus(outcome),
     classDate,
-    startTime: classSession?.startTime ?? null,
+    startTime,
     waiverSignedAt: waiver && isoTime(waiver.signedAt),
     ...(waiver && isOwner ? { signed: signedOf(waiver) } : {}),
   }
 }
 
 /**
- * The link of a member's class, for the membership's owner.
+ * The link of a member's class that is near, for the membership's owner.
  * @throws DomainError `membership_not_found`, and those of `readLink`
  */
 export async function readMemberLink(
@@ -88,11 +97,12 @@ export async function readMemberLink(
   requesterId: string | undefined,
   context: Context<Config>,
 ): Promise<ClassLink> {
-  const found = await find(context.db, membershipId)
+  const found = await find(context.db, membershipId, context.clock.now())
   const isOwner = found !== undefined && found.ownerId !== null && found.ownerId === requesterId
-  if (!isOwner || found.outcome !== 'seated' || found.classSessionId === null)
+  if (!isOwner || found.classes.length === 0)
     throw new DomainError('membership_not_found', 'There is no such membership.')
-  return readLink({ classSessionIds: [found.classSessionId], isSigned: found.waiver !== null }, context)
+  const classSessionIds = found.classes.map(({ session }) => session.id)
+  return readLink({ classSessionIds, isSigned: found.waiver !== null }, context)
 }
 
 /** What a member gives with the signature: a child, and an address that may be incomplete. */
@@ -143,7 +153,7 @@ export async function signMemberWaiver(
     const isThis = eq(memberSeats.attemptId, membershipId)
     // Serializes concurrent signatures, and the end of the membership.
     await tx.select({ id: memberSeats.attemptId }).from(memberSeats).where(isThis).for('no key update')
-    const found = await find(tx, membershipId)
+    const found = await find(tx, membershipId, context.clock.now())
     if (!found) throw unknownMembership()
     const isOwner = ownerId !== null && found.ownerId === ownerId
     const outcome = checkMemberSignature(found, request, isOwner, signableDocuments())

@@ -24,8 +24,6 @@ export interface MailOptions {
   hasProfile: boolean
   /** False if the membership is known to be cancelled or ended. */
   isActive: boolean
-  /** It ends before its first members' session, so the mail cancels the calendar entry. */
-  missesSession: boolean
 }
 
 /** Returns the time of a new member's session. */
@@ -267,6 +265,7 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
       opening: [
         hello,
         [`Your membership ends on ${schoolDay(endsAt)}. It stays active until then, and you won’t be charged again.`],
+        ['Book the classes you have left by then. What you have booked stays.'],
       ],
       facts: [{ label: 'Ends on', lines: [[schoolDay(endsAt)]] }],
       ...stepOnProfile(options, 'You can change your mind until then:', 'Keep my membership'),
@@ -307,7 +306,7 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
       ],
     }
   },
-  membership_ended({ reason, endedAt }, { siteUrl, missesSession }) {
+  membership_ended({ reason, endedAt }, { siteUrl }) {
     return {
       subject: ['Your membership has ended'],
       heading: 'Your membership has ended',
@@ -318,13 +317,7 @@ const contents: { [Kind in MembershipKind]: (data: MailData[Kind], options: Mail
             ? `The payment did not go through, so your membership ended on ${schoolDay(endedAt)}. You won’t be charged again.`
             : `Your membership ended on ${schoolDay(endedAt)}. You won’t be charged again. Thank you for being with us.`,
         ],
-        ...(missesSession
-          ? [
-              [
-                'Your seat in the members’ session has been released. The attached event removes the session from your calendar.',
-              ],
-            ]
-          : []),
+        ['Classes you have booked stay booked.'],
       ],
       facts: [],
       step: {
