@@ -158,7 +158,10 @@ export class StubApi {
     if (this.delayMs > 0) await wait(this.delayMs)
     const named = path
       .replace(/^(\/api\/registrations\/)[^/]+/, '$1:reference')
-      .replace(/^(\/api\/(?:membership-checkouts|member-seats|orders|waitlist|choices|shop\/notices)\/)[^/]+/, '$1:reference')
+      .replace(
+        /^(\/api\/(?:membership-checkouts|member-seats|orders|waitlist|choices|shop\/notices)\/)[^/]+/,
+        '$1:reference',
+      )
       .replace(/^(\/api\/dashboard\/registrations\/)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/passkeys\/)(?!options$)[^/]+/, '$1:id')
       .replace(/^(\/api\/profile\/devices\/)[^/]+/, '$1:key')
