@@ -361,7 +361,15 @@ describe('npm run admin -- set-aside', () => {
 })
 
 describe('npm run admin -- sessions, seasons and capacity', () => {
-  type Session = { classSessionId: string; date: string; held: number; sold: number; capacity: number }
+  type Session = {
+    classSessionId: string
+    classType: string
+    date: string
+    status: string
+    held: number
+    sold: number
+    capacity: number
+  }
   const sessions = async (...args: string[]) =>
     (JSON.parse((await admin('sessions', '--json', ...args)).output) as { sessions: Session[] }).sessions
 
@@ -408,6 +416,20 @@ describe('npm run admin -- sessions, seasons and capacity', () => {
       coachName: 'Dana Reyes',
       joinUrl: 'https://meet.example.com/room-7',
     })
+  })
+
+  it('A class is canceled only after a confirmation; a dry run says whom it concerns and changes nothing', async () => {
+    const { classSessionId: id } = (await sessions()).findLast(({ classType }) => classType === 'custom') ?? {}
+    const statusOf = async () => (await sessions()).find(({ classSessionId }) => classSessionId === id)?.status
+    expect(id).toBeDefined()
+    const dry = await admin('cancel-session', id ?? '', '--dry-run')
+    expect([dry.code, dry.output]).toEqual([0, expect.stringContaining('No families.')])
+    expect((await admin('cancel-session', id ?? '')).output).toContain('Add --yes to confirm it')
+    expect(await statusOf()).toBe('open')
+    expect((await admin('cancel-session', id ?? '', '5', '--yes')).code).toBe(0)
+    expect(await statusOf()).toBe('cancelled')
+    expect((await admin('cancel-session', id ?? '', '--yes')).output).toContain('was canceled at')
+    expect((await admin('waitlist', id ?? '')).output).toContain('Nobody waits.')
   })
 
   it('A season can be opened on given dates, once', async () => {

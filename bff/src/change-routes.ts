@@ -15,7 +15,7 @@ import {
   withdrawBodySchema,
   type ChangedBy,
 } from '@robokids/contracts/changes'
-import { choiceSchema, choiceViewSchema } from '@robokids/contracts/class-cancellation'
+import { choiceSchema } from '@robokids/contracts/class-cancellation'
 import { classTypes, registrationSchema } from '@robokids/contracts/enrollment'
 import { DomainError } from '@robokids/runtime/errors'
 import type { Http } from '@robokids/runtime/http'
@@ -32,7 +32,7 @@ interface Subject {
   by: ChangedBy
 }
 
-/** The addresses of changes: of a registration for the account that owns it, or of a choice for whoever has its link. */
+/** The addresses of changes: of a registration for the account that owns it, or of a choice for anyone who has its link. */
 interface Addresses {
   base: string
   guards: Pick<RouteShorthandOptions, 'onRequest'>
@@ -196,7 +196,7 @@ export function changeRoutes(
 
   http.get(
     ofChoice.base,
-    { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: choiceViewSchema } } },
+    { schema: { params: referenceParams, querystring: refreshQuerySchema, response: { 200: choiceSchema } } },
     (request) =>
       references.find(request, request.params.reference, 'choice', async (id) => {
         const found = await readChoice(id, request.signal)

@@ -18,7 +18,7 @@ type Limit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export interface MailLimits {
   /** Per account, which identity (it counts per network and email) does not know. @throws DomainError `rate_limited` */
   ofAccount: Limit
-  /** Per choice that the school gives, for whoever has its link. @throws DomainError `rate_limited` */
+  /** Per choice that the school gives, for anyone who has its link. @throws DomainError `rate_limited` */
   ofChoice: Limit
   /** Per account, network (and the block around it) and mailbox. @throws DomainError `rate_limited` */
   ofStockAlerts: Limit

@@ -10,6 +10,7 @@ import {
   registrationRequestSchema,
   registrationSchema,
   signWaiverSchema,
+  placeSchema,
 } from './enrollment.ts'
 import * as field from './fields.ts'
 import { moneySchema } from './fields.ts'
@@ -67,6 +68,8 @@ export const registrationViewSchema = registrationSchema
     coachName: true,
   })
   .extend({
+    /** That the school has cancelled the class of all of its children, and the family has not chosen yet. */
+    choice: placeSchema.shape.classCancelled,
     waiverSignedAt: z.iso.datetime().nullable(),
     /** Null if no checkout exists, or while billing is unavailable. */
     checkout: z

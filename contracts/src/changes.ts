@@ -84,7 +84,7 @@ const placeIds = z
 const unitAmounts = z.partialRecord(classTypeSchema, z.int())
 
 /**
- * Who changes it, exactly one of these: the signed-in account, or whoever has the link to a choice that the school gives. Neither is
+ * Who changes it, exactly one of these: the signed-in account, or anyone who has the link to a choice that the school gives. Neither is
  * taken from a browser's request.
  */
 const by = { ownerId: z.uuid().optional(), choiceId: z.uuid().optional() }

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { changeSchema } from './changes.ts'
 import { classTypeSchema, placeSchema, registrationFactsSchema } from './enrollment.ts'
 import { defineEvent } from './event.ts'
-import { uuid } from './fields.ts'
 import { scheduleSchema } from './meetings.ts'
 
 /** How many days families have to choose, unless the operator says otherwise. */
@@ -61,7 +60,10 @@ export const classCancellationSchema = z.object({
 })
 export type ClassCancellation = z.infer<typeof classCancellationSchema>
 
-/** A family's choice after the school has cancelled its class. Its id is random, and the link to it. */
+/**
+ * `GET /choices/:id` and `GET /api/choices/:reference`: a family's choice after the school has cancelled its class. Its id is
+ * random, and the link to it.
+ */
 export const choiceSchema = z.object({
   choiceId: z.uuid(),
   registrationId: z.uuid(),
@@ -89,12 +91,6 @@ export const choiceSchema = z.object({
   pending: changeSchema.nullable(),
 })
 export type Choice = z.infer<typeof choiceSchema>
-
-/** `GET /api/choices/:reference`: without what only services need. */
-export const choiceViewSchema = choiceSchema
-
-/** The same for `GET /choices/:id`. */
-export const byChoice = z.object({ id: uuid() })
 
 /**
  * The school has cancelled a class. One event a registration: a paid one has a choice, and one that was not paid has ended.

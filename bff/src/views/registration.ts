@@ -32,6 +32,13 @@ async function refreshedCheckout(
   }
 }
 
+/** The family's choice, if the school has cancelled the class of all children who have a seat. */
+function choiceOf({ places = [] }: Registration): Pick<RegistrationView, 'choice'> {
+  const seated = places.filter(({ status }) => status === 'seated')
+  const choice = seated.find(({ classCancelled }) => classCancelled)?.classCancelled
+  return choice && seated.every(({ classCancelled }) => classCancelled) ? { choice } : {}
+}
+
 /** A registration with what is known of its checkout, as its family sees it. */
 export function presentRegistration(
   registration: Registration,
@@ -55,6 +62,7 @@ export function presentRegistration(
     rejectionReason: registration.rejectionReason,
     meetings: registration.meetings,
     coachName: registration.coachName,
+    ...choiceOf(registration),
     waiverSignedAt: registration.waiver?.signedAt ?? null,
     checkout: checkout && {
       status: checkout.status,

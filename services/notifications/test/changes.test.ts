@@ -139,7 +139,7 @@ describe('the school’s cancellation of a class', () => {
     const over = { ...cancelled(facts, 40_000, { isOver: true }), terms }
     await fixture.bed.bus.publish(placesCancelled, facts.registrationId, over)
     const result = await fixture.smtp.mailTo(facts.email, 3)
-    expect(result.parsed.text).toContain('We had not heard from you, so all of it goes back.')
+    expect(result.parsed.text).toContain('We had not heard from you, so all of it is refunded.')
     expect(result.parsed.text).not.toContain('By our terms')
     expect(statesOf(result).every(({ status, sequence }) => status === 'CANCELLED' && sequence === 2)).toBe(true)
   })

@@ -32,7 +32,7 @@ import {
   moveOptionsSchema,
   moveResponseSchema,
 } from '@robokids/contracts/changes'
-import { choiceViewSchema } from '@robokids/contracts/class-cancellation'
+import { choiceSchema } from '@robokids/contracts/class-cancellation'
 import { messageSentSchema } from '@robokids/contracts/contact'
 import {
   calendarAddressSchema,
@@ -139,7 +139,7 @@ const cases: { file: string; schema: z.ZodType; answer: Answer<unknown>; sample:
       address: { addressLine1: '14 Alder Way', addressLine2: '', city: 'Durham', state: 'NC', zipCode: '27701' },
     },
   },
-  { file: 'choice', schema: choiceViewSchema, answer: changing.choice, sample: sampleChoice },
+  { file: 'choice', schema: choiceSchema, answer: changing.choice, sample: sampleChoice },
   { file: 'change', schema: changeSchema, answer: changing.change, sample: sampleChange },
   {
     file: 'change-quote',

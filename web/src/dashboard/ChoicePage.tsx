@@ -211,11 +211,11 @@ function Group({ choice, places, isOnly }: { choice: Choice; places: Place[]; is
       {!isOnly && <h2 className={styles.group}>{asWritten(namesOfPlaces(places))}</h2>}
       <Row>
         <ButtonLink to="/choice" search={{ reference, step: 'dates', children }} variant="secondary">
-          {isLeft ? 'Choose a new date' : 'Choose another date'}
+          <span>{isLeft ? 'Choose a new date' : 'Choose another date'}</span>
           <span className="visually-hidden">{of}</span>
         </ButtonLink>
         <ButtonLink to="/choice" search={{ reference, step: 'refund', children }} variant="secondary">
-          {`Get ${dollars(backOf(choice, places))} back`}
+          <span>{`Get ${dollars(backOf(choice, places))} back`}</span>
           <span className="visually-hidden">{of}</span>
         </ButtonLink>
       </Row>

@@ -74,7 +74,7 @@ function flowOfCard(card: string, places: Place[]): MoveFlow {
 }
 
 /** `February 26` */
-export const dayOf = (date: string) =>
+const dayOf = (date: string) =>
   formatClassDate(date)
     .replace(/^\w+, /, '')
     .replace(/, \d+$/, '')

@@ -10,6 +10,7 @@ import {
 import { disputeText } from '@robokids/contracts/disputes'
 import { openingLevels } from '@robokids/contracts/opening-levels'
 import { formatMoney } from '@robokids/contracts/pricing'
+import { schoolDate } from '@robokids/contracts/school-date'
 import { useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { LongWait } from '../checkout/LongWait.tsx'
@@ -203,6 +204,22 @@ function ConfirmationDetails({ view }: { view: RegistrationView }) {
   }
   switch (displayStatus.kind) {
     case 'registered': {
+      const { choice } = view
+      if (choice) {
+        return (
+          <StatusPage title="This class was canceled">
+            <Notice title="We had to cancel this class, and we are sorry." live>
+              <p>{`Choose a new date or a refund until ${formatClassDate(schoolDate(choice.chooseUntil))}, 5:00 PM Pacific. After that, what you paid is refunded.`}</p>
+              {choice.choiceId && (
+                <ButtonLink to="/choice" search={{ reference: choice.choiceId }}>
+                  Your choice
+                </ButtonLink>
+              )}
+            </Notice>
+            {details}
+          </StatusPage>
+        )
+      }
       const signed = view.waiverSignedAt !== null
       const { disputed } = displayStatus
       const facts = (

@@ -11,7 +11,7 @@ import { readChoice } from '../places/read-choices.ts'
 import { readRegistration } from '../registrations/read-registrations.ts'
 import { changes } from '../schema.ts'
 
-/** A family's choice, for whoever has its link. @throws DomainError `choice_not_found` */
+/** A family's choice, for anyone who has its link. @throws DomainError `choice_not_found` */
 export async function presentChoice(id: string, { db, clock }: Context<Config>): Promise<Choice> {
   return db.transaction(async (tx) => {
     const choice = await readChoice(tx, id)

@@ -59,7 +59,7 @@ export async function readChangeable(
   if (request.choiceId === undefined ? registration.ownerId !== request.ownerId : !isCovered)
     throw registrationNotFound()
   if (choice && Temporal.Instant.compare(choice.chooseUntil, now) <= 0)
-    throw changeNotAllowed('The time to choose is over. What was paid goes back by itself.')
+    throw changeNotAllowed('The time to choose is over. What was paid is refunded automatically.')
   const states = await readPaymentStates(tx, [registration])
   const paymentState = states.get(registrationId) ?? 'paid'
   checkChangeable({ status: registration.status, paymentState, places: chosen }, from, now)

@@ -42,15 +42,15 @@ export function placesCancelledMail(
   const names = namesOf(terms)
   return renderMail({
     subject: ['Canceled: ', ...names, `, ${terms.from.levelTitle}`],
-    heading: terms.school ? 'Your money is on its way back' : 'Your class is canceled',
+    heading: terms.school ? 'Your refund is on its way' : 'Your class is canceled',
     picture: pictureOfClass(data),
     opening: [
       richText`Hello ${data.guardianName},`,
       ...(terms.school
         ? [
             terms.school.by === 'family'
-              ? ['We had to cancel this class, and we are sorry. You chose your money back.']
-              : ['We had to cancel this class, and we are sorry. We had not heard from you, so all of it goes back.'],
+              ? ['We had to cancel this class, and we are sorry. You chose a refund.']
+              : ['We had to cancel this class, and we are sorry. We had not heard from you, so all of it is refunded.'],
             [`${money(terms.back)} is refunded ${toCard}`],
           ]
         : [
