@@ -290,9 +290,9 @@ describe('GET /api/dashboard', () => {
       ...changes,
     })
     const places = [
+      place('Kim', first, { status: 'cancelled', cancelledAt: inDays(-1) }),
       place('Ivo', first),
       place('Noa', second, { meetings: [meeting], levelTitle: 'Level 2' }),
-      place('Kim', first, { status: 'cancelled', cancelledAt: inDays(-1) }),
       place('Ada', first),
     ]
     const family = registration({ classSessionId: first, places })
@@ -301,9 +301,9 @@ describe('GET /api/dashboard', () => {
     const { classes } = await dashboard()
     const names = (of: { childName: string }[]) => of.map(({ childName }) => childName).join(' ')
     expect(classes?.cards.map((card) => [card.cardId, names(card.children), card.status, card.levelTitle])).toEqual([
+      [places[0]?.placeId, 'Kim', 'cancelled', 'Level 1 Foundations'],
       [family.registrationId, 'Ivo Ada', 'confirmed', 'Level 1 Foundations'],
-      [places[2]?.placeId, 'Kim', 'cancelled', 'Level 1 Foundations'],
-      [places[1]?.placeId, 'Noa', 'confirmed', 'Level 2'],
+      [places[2]?.placeId, 'Noa', 'confirmed', 'Level 2'],
       [together.registrationId, 'Ivo', 'confirmed', 'Level 1 Foundations'],
     ])
     expect(classes?.cards[2]).toMatchObject({ startsAt: meeting.startsAt, meetings: [meeting] })

@@ -35,15 +35,16 @@ function splitCard(card: DashboardCard, places: readonly Place[]): DashboardCard
   if (card.status !== 'confirmed' && card.status !== 'waiver_signed') return [card]
   const groups = [...Map.groupBy(places, ({ classSessionId, status }) => `${classSessionId} ${status}`).values()]
   if (groups.length < 2) return [{ ...card, places: places.map(placeOnCard) }]
-  return groups.flatMap((group, index) => {
+  const main = groups.find(([first]) => first?.status === 'seated')
+  return groups.flatMap((group) => {
     const [first] = group
     if (!first) return []
     const { classType, levelTitle, startDate, startTime, durationMinutes, timeZone, meetings, coachName } = first
     return [
       {
         ...card,
-        // A link to the registration leads to the first of its cards.
-        cardId: index === 0 ? card.registrationId : first.placeId,
+        // A link to the registration leads to the first of its cards that has a seat.
+        cardId: group === main ? card.registrationId : first.placeId,
         children: group.map(({ childName, childAge }) => ({ childName, childAge })),
         places: group.map(placeOnCard),
         classType,

@@ -41,7 +41,7 @@ export const consumers: Consumer<Config>[] = [
   }),
   consume(paymentRefunded, { from: 'beginning' }, settleFullRefund),
   consume(refundRequested, { from: 'beginning' }, (tx, { data }) =>
-    recordRefund(tx, data, { underWay: data.underWayTotal }),
+    recordRefund(tx, data, { underWayTotal: data.underWayTotal }),
   ),
   consume(refundDeclined, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data, { failed: true })),
   consume(refundFailed, { from: 'beginning' }, (tx, { data }) => recordRefund(tx, data, { failed: true })),

@@ -388,7 +388,7 @@ describe('the state of a payment', () => {
   const changeId = 'a change'
   const refund = (
     amount: number,
-    how: { refunded?: boolean; failed?: boolean; changeId?: string; underWay?: number } = {},
+    how: { refunded?: boolean; failed?: boolean; changeId?: string; underWayTotal?: number } = {},
   ) => ({
     amount,
     refunded: false,
@@ -404,16 +404,16 @@ describe('the state of a payment', () => {
     ['paid', [refund(40_000, { failed: true })], []],
     ['paid', [refund(40_000, { changeId })], []],
     // The family cancels one child after a gift, and the other one stays.
-    ['paid', [refund(20_000, { underWay: 20_000 }), refund(20_000, { changeId })], []],
+    ['paid', [refund(20_000, { underWayTotal: 20_000 }), refund(20_000, { changeId })], []],
     // An operator gives back what a cancellation has left.
-    ['refund_under_way', [refund(20_000, { changeId }), refund(20_000, { underWay: 40_000 })], []],
+    ['refund_under_way', [refund(20_000, { changeId }), refund(20_000, { underWayTotal: 40_000 })], []],
     // An operator makes good what the bank returned of a cancellation.
     [
       'paid',
       [
-        refund(20_000, { underWay: 20_000 }),
+        refund(20_000, { underWayTotal: 20_000 }),
         refund(20_000, { changeId, failed: true }),
-        refund(20_000, { underWay: 40_000 }),
+        refund(20_000, { underWayTotal: 40_000 }),
       ],
       [],
     ],

@@ -479,7 +479,7 @@ export interface PaymentReversals {
     /** The cancellation or move for which it is made. */
     changeId?: string | null
     /** Cents that were refunded or being refunded when it was requested, with this one; null or absent if that is not known. */
-    underWay?: number | null
+    underWayTotal?: number | null
   }[]
   disputes: { status: 'open' | 'won' | 'lost' }[]
 }
@@ -503,8 +503,8 @@ export function paymentStateOf(
   // What goes back for single children leaves the places of the others, even if all is back by then. So does what is given back in
   // place of such a refund that failed. Billing judges likewise.
   const isForMore = effective.some(
-    ({ amount, changeId = null, underWay = null }) =>
-      changeId === null && amount > owed && (underWay === null || underWay >= paid),
+    ({ amount, changeId = null, underWayTotal = null }) =>
+      changeId === null && amount > owed && (underWayTotal === null || underWayTotal >= paid),
   )
   if (isForMore && sum(effective) >= paid) {
     return sum(effective.filter(({ refunded }) => refunded)) >= paid ? 'refunded' : 'refund_under_way'

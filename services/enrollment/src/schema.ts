@@ -487,7 +487,7 @@ export const refunds = pgTable(
     /** The cancellation or move for which it is made; null for any other refund. */
     changeId: uuid('change_id'),
     /** Cents of the payment that were refunded or being refunded when it was requested, with this one; null if that is not known. */
-    underWay: integer('under_way'),
+    underWayTotal: integer('under_way_total'),
   },
   (table) => [index('refunds_payment').on(table.paymentId), index('refunds_registration').on(table.registrationId)],
 )

@@ -36,7 +36,8 @@ async function known(walk: Walk) {
   const [registrations, payments, memberships, holds, moves] = await Promise.all([
     walk.world.system.sql('enrollment')<Row[]>`
       select id, status, payment_id as "paymentId", status = 'cancelled' and exists (
-        select from changes where registration_id = registrations.id and kind = 'cancel' and updated_at = registrations.updated_at
+        select from changes where registration_id = registrations.id and kind = 'cancel'
+          and updated_at = (select max(cancelled_at) from places where registration_id = registrations.id)
       ) as "wasCancelled" from registrations where id = any(${ids}::uuid[])`,
     billing<PaymentRow[]>`
       select id, stripe_payment_intent_id as "intentId", registration_id as "purchaseId", outcome, amount

@@ -161,7 +161,7 @@ describe('moving a child', () => {
     },
   )
 
-  it('that was not paid is offered again by Back, and asked for anew where it has run out or was given up in another tab', async () => {
+  it('that was not paid is offered again by Back, and asked for again where it has run out or was given up in another tab', async () => {
     const ids: string[] = []
     const answers = [
       { change: sampleChange, checkoutUrl: `${site.url}/card-page` },

@@ -24,7 +24,7 @@ export async function recordRefund(
     registrationId: string | null
     changeId?: string | undefined
   },
-  fact: { refunded?: true; failed?: true; underWay?: number } = {},
+  fact: { refunded?: true; failed?: true; underWayTotal?: number } = {},
 ): Promise<void> {
   const { refundId, paymentId, registrationId, amount, changeId = null } = refund
   // The refund of an order or a membership.

@@ -18,7 +18,13 @@ it.each([
 })
 
 it('A confirmation of a class whose first meeting was moved says when it begins now', () => {
-  const moved = { number: 1, date: '2027-01-08', startTime: '17:00', durationMinutes: 75, startsAt: '2027-01-09T01:00:00Z' }
+  const moved = {
+    number: 1,
+    date: '2027-01-08',
+    startTime: '17:00',
+    durationMinutes: 75,
+    startsAt: '2027-01-09T01:00:00Z',
+  }
   expect(beginning({ ...theClass, meetings: [moved] }, at('16:30'))).toBe('The class begins today at 5:00 PM Pacific.')
 })
 

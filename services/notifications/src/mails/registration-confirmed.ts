@@ -53,7 +53,9 @@ export function registrationConfirmedMail(
     subject: [`You're registered: `, ...shortChildren(data), `, ${data.levelTitle}, ${dateOf(data)}`],
     heading: "You're registered",
     picture: pictureOfClass(data),
-    opening: [richText`Hello ${data.guardianName},`, [`We received your payment of ${paid}, and ${seats} yours.`],
+    opening: [
+      richText`Hello ${data.guardianName},`,
+      [`We received your payment of ${paid}, and ${seats} yours.`],
       ...(today === undefined ? [] : [[isSigned ? `${today} ${onPage}.` : today]]),
     ],
     facts: [
