@@ -104,7 +104,7 @@ describe('a member', () => {
     await page.getByRole('button', { name: 'Cancel this class' }).press('Enter')
     await page.getByText('Canceled: Monday, February 15.').waitFor()
     await page.getByText('2 classes to book.').waitFor()
-    expect(sent.map(({ body: { id: _, ...body } }) => body)).toEqual([
+    expect(sent.map(({ body }) => body)).toMatchObject([
       { membershipId: sampleMemberClass.membershipId, classDate: '2027-02-12' },
       { from: '2027-02-12', classDate: '2027-02-15' },
       { from: '2027-02-15', keepsCredit: true },
