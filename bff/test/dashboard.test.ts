@@ -580,7 +580,7 @@ describe('the classes of a member', () => {
   const post = (to: string, body: object) =>
     fetch(`${url}${to}`, {
       method: 'POST',
-      headers: { cookie: cookie(), 'content-type': 'application/json', origin: 'http://localhost:3000' },
+      headers: { cookie: cookie(), 'content-type': 'application/json', 'x-api-key': 'robokids-web' },
       body: JSON.stringify(body),
     })
 

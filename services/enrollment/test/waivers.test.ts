@@ -1,5 +1,6 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { subscriptionActivated, subscriptionEnded } from '@robokids/contracts/billing'
+import { memberCreditChanged } from '@robokids/contracts/member-classes'
 import {
   kitReady,
   kitShipped,
@@ -411,7 +412,7 @@ describe('POST /waivers of a membership', () => {
     expect(await fixture.waitForEvents(waiverSigned, one.membershipId)).toHaveLength(1)
   })
 
-  it('is rejected without the id, or if the membership is unknown, has no seat or has ended, and stores nothing', async () => {
+  it('is rejected without the id, or if the membership is unknown, has no seat, or has ended without one, and stores nothing', async () => {
     const crowded = await fixture.session({ classType: 'membership', capacity: 1 })
     await member(crowded)
     const refused = await member(crowded)
@@ -419,6 +420,19 @@ describe('POST /waivers of a membership', () => {
     const { attemptId, email, plan, amount, currency } = ended
     const over = { attemptId, email, plan, amount, currency, endedAt: isoTime(Temporal.Now.instant()) }
     await fixture.deliver(subscriptionEnded, attemptId, { ...over, reason: 'cancelled' })
+    // Its class stays, until the payment goes back.
+    expect((await seatOf(ended)).status).toBe('seated')
+    await fixture.deliver(memberCreditChanged, attemptId, {
+      creditId: randomUUIDv7(),
+      membershipId: attemptId,
+      email,
+      ownerId: null,
+      paymentId: randomUUIDv7(),
+      month: '2030-01-01',
+      isFirst: true,
+      withdrawn: 'refunded',
+      version: 1,
+    })
     const one = await member()
     const wrong: [Member, Record<string, unknown>, number, string][] = [
       [one, { registrationId: undefined }, 404, 'registration_not_found'],

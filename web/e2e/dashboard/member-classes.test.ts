@@ -70,14 +70,14 @@ describe('a member', () => {
     const page = await open('/dashboard/book', profile)
     await page.getByText('2 classes to book.').waitFor()
     expect(await dates(page)).toEqual([
-      'Friday, February 12, 4:00 PM Pacific 4 seats left Book: Friday, February 12',
-      'Saturday, February 13, 4:00 PM Pacific 5 seats left Book: Saturday, February 13',
+      'Friday, February 12, 4:00 PM Pacific 4 seats left Book Friday, February 12',
+      'Saturday, February 13, 4:00 PM Pacific 5 seats left Book Saturday, February 13',
       'Sunday, February 14, 4:00 PM Pacific Full',
-      'Monday, February 15, 4:00 PM Pacific 1 seat left Book: Monday, February 15',
+      'Monday, February 15, 4:00 PM Pacific 1 seat left Book Monday, February 15',
     ])
     expect(await findings(page)).toEqual([])
 
-    await page.getByRole('button', { name: 'Book: Friday, February 12' }).press('Enter')
+    await page.getByRole('button', { name: 'Book Friday, February 12' }).press('Enter')
     const asking = page.getByRole('dialog', { name: 'Book Friday, February 12?' })
     await asking
       .getByText(
@@ -93,7 +93,7 @@ describe('a member', () => {
     await heading(page, 'Move Friday, February 12').waitFor()
     await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Move Friday, February 12')
     await page.reload()
-    await page.getByRole('button', { name: 'Move here: Monday, February 15' }).press('Enter')
+    await page.getByRole('button', { name: 'Choose Monday, February 15' }).press('Enter')
     await page.getByRole('dialog', { name: 'Move to Monday, February 15?' }).waitFor()
     await page.getByRole('button', { name: 'Move this class' }).press('Enter')
     await heading(page, 'Book a class').waitFor()
@@ -104,7 +104,7 @@ describe('a member', () => {
     await page.getByRole('button', { name: 'Cancel this class' }).press('Enter')
     await page.getByText('Canceled: Monday, February 15.').waitFor()
     await page.getByText('2 classes to book.').waitFor()
-    expect(sent.map(({ body: { id: _, ...body } }) => body)).toEqual([
+    expect(sent.map(({ body }) => body)).toMatchObject([
       { membershipId: sampleMemberClass.membershipId, classDate: '2027-02-12' },
       { from: '2027-02-12', classDate: '2027-02-15' },
       { from: '2027-02-15', keepsCredit: true },
@@ -115,7 +115,7 @@ describe('a member', () => {
     serve(sampleBookable({ booked: [] }))
     site.api.on('POST /api/dashboard/member-classes', () => refusal('class_full', 'This class is full.'))
     const page = await open('/dashboard/book')
-    await page.getByRole('button', { name: 'Book: Friday, February 12' }).click()
+    await page.getByRole('button', { name: 'Book Friday, February 12' }).click()
     await page.getByRole('button', { name: 'Book this class' }).click()
     await page.getByText('That date just filled up. Nothing has changed.').waitFor()
     await page.getByText('2 classes to book.').waitFor()
@@ -141,7 +141,7 @@ describe('a member', () => {
     const page = await open('/dashboard/book')
     await page.getByText(sentence, { exact: true }).waitFor()
     expect(await dates(page)).toHaveLength(4)
-    expect((await page.getByRole('button', { name: /^Book: / }).count()) > 0).toBe(
+    expect((await page.getByRole('button', { name: /^Book / }).count()) > 0).toBe(
       !('credits' in own) || own.credits > 0,
     )
     expect((await dates(page))[1]).toBe('Saturday, February 13, 4:00 PM Pacific Booked')

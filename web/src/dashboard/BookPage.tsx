@@ -194,7 +194,7 @@ function Dates({ data, own, moving, wanted }: DatesProps) {
       )}
       <Section title="Dates">
         {dates.length === 0 && <p>There is no date right now. New ones come with the next season.</p>}
-        <Items label="Dates of members’ classes" facts>
+        <Items label="Dates of members’ classes">
           {dates.map((date) => {
             const isBooked = bookedOn(date) !== undefined
             return (
@@ -209,8 +209,8 @@ function Dates({ data, own, moving, wanted }: DatesProps) {
                     disabled={pending}
                     onClick={() => setAsking({ what: moving ? 'move' : 'book', date })}
                   >
-                    <span>{moving ? 'Move here' : 'Book'}</span>
-                    <span className="visually-hidden">{`: ${dayOf(date.classDate)}`}</span>
+                    <span>{moving ? 'Choose' : 'Book'}</span>
+                    <span className="visually-hidden">{` ${dayOf(date.classDate)}`}</span>
                   </Button>
                 )}
               </Item>
@@ -287,7 +287,7 @@ interface BookedProps {
 function Booked({ booked, now, pending, cancel }: BookedProps) {
   return (
     <Section title="What you have booked">
-      <Items label="Booked classes" facts>
+      <Items label="Booked classes">
         {booked.map((one) => {
           const isOpen = Date.parse(now) <= Date.parse(one.changeUntil)
           return (

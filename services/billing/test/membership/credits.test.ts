@@ -61,7 +61,7 @@ async function events(id: string) {
     .select({ envelope: outbox.envelope })
     .from(outbox)
     .where(sql`${outbox.type} = ${memberCreditChanged.type} and ${outbox.envelope} ->> 'subject' = ${id}`)
-    .orderBy(asc(outbox.id))
+    .orderBy(asc(outbox.position))
   return rows.map(({ envelope }) => memberCreditChanged.schema.parse(envelope).data)
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@robokids/contracts/billing'
 import { emailKey } from '@robokids/contracts/fields'
 import { userDeleted, userUpdated } from '@robokids/contracts/identity'
+import { memberCreditChanged } from '@robokids/contracts/member-classes'
 import { renewalTerms, renewalTermsVersion } from '@robokids/contracts/membership'
 import { newEvent, outbox } from '@robokids/runtime/outbox'
 import { eventually, testBed, type TestBed } from '@robokids/test/bed'
@@ -486,7 +487,11 @@ describe('a paid membership', () => {
       .from(outbox)
       .where(sql`${outbox.envelope} ->> 'subject' = ${made.attemptId}`)
       .orderBy(asc(outbox.position))
-    expect(events.map(({ type }) => type)).toEqual([subscriptionActivated.type, subscriptionEnded.type])
+    expect(events.map(({ type }) => type)).toEqual([
+      subscriptionActivated.type,
+      memberCreditChanged.type,
+      subscriptionEnded.type,
+    ])
     const { data } = await bed.bus.seen(subscriptionActivated, ofAddress(request.email))
     expect(data.receiptNumber).toBe(receiptNumber)
   })
