@@ -1,1 +1,1 @@
-ALTER TABLE "refunds" ADD COLUMN "in_flight" integer;
+ALTER TABLE "refunds" ADD COLUMN "under_way_total" integer;
