@@ -3,7 +3,7 @@ import { classCancelled } from '@robokids/contracts/class-cancellation'
 import type { Database, Transaction } from '@robokids/runtime/db'
 import { publish } from '@robokids/runtime/outbox'
 import type { Context } from '@robokids/runtime/service'
-import { and, asc, eq, isNull, lte, min } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, min } from 'drizzle-orm'
 import { readSchedule } from '../classes/meetings.ts'
 import type { Config } from '../config.ts'
 import { withdrawMove } from '../changes/end-moves.ts'
@@ -50,8 +50,15 @@ async function findWork(db: Database, classSessionId: string, limit: number): Pr
 
 const countOf = ({ held, moves, families }: Work) => held.length + moves.length + families.length
 
-const allCancellations = (db: Database) =>
-  db.select().from(classCancellations).orderBy(asc(classCancellations.cancelledAt), asc(classCancellations.id))
+/** How long after the deadline a cancelled class is looked at: far longer than a process can be away. */
+const watchedHours = 60 * 24
+
+const recentCancellations = ({ db, clock }: Context<Config>) =>
+  db
+    .select()
+    .from(classCancellations)
+    .where(gt(classCancellations.chooseUntil, clock.now().subtract({ hours: watchedHours })))
+    .orderBy(asc(classCancellations.cancelledAt), asc(classCancellations.id))
 
 /**
  * Does what a cancelled class means for each family, one a transaction: ends what is not paid, gives each family that has paid its
@@ -60,7 +67,7 @@ const allCancellations = (db: Database) =>
  */
 export async function settleCancellations(context: Context<Config>, signal: AbortSignal): Promise<void> {
   const { db, clock } = context
-  for (const cancellation of await allCancellations(db)) {
+  for (const cancellation of await recentCancellations(context)) {
     let work = await findWork(db, cancellation.classSessionId, batchSize)
     while (countOf(work) > 0) {
       for (const id of work.held) {
@@ -91,8 +98,9 @@ export async function settleCancellations(context: Context<Config>, signal: Abor
 }
 
 /** Now if there is work about a family, or else when the next choice is due. */
-export async function nextCancellationWork({ db, clock }: Context<Config>): Promise<Temporal.Instant | null> {
-  for (const { classSessionId } of await allCancellations(db)) {
+export async function nextCancellationWork(context: Context<Config>): Promise<Temporal.Instant | null> {
+  const { db, clock } = context
+  for (const { classSessionId } of await recentCancellations(context)) {
     if (countOf(await findWork(db, classSessionId, 1)) > 0) return clock.now()
   }
   const [next] = await db
