@@ -31,16 +31,16 @@ export function MembershipPart({ dashboard, seats }: { dashboard: Dashboard; sea
   const ended = membership.status === 'ended'
   const price = priceSentence(membership)
   const own = dashboard.classes?.memberCredits?.find(({ membershipId }) => membershipId === membership.membershipId)
-  const credits = own?.credits ?? 0
   const more = found.others.filter(({ status }) => status !== 'ended').length
   return (
     <Section title="Membership">
       {price && !ended && <p>{price}</p>}
-      <p>
-        {ended
-          ? `${membership.endsAt ? `Ended on ${day(membership.endsAt)}. ` : ''}What you have booked stays.`
-          : creditSentence(credits, membership)}
-      </p>
+      {ended ? (
+        <p>{`${membership.endsAt ? `Ended on ${day(membership.endsAt)}. ` : ''}What you have booked stays.`}</p>
+      ) : (
+        // While its classes are unknown, nothing is said of their number.
+        (own || membership.unpaid || membership.endsAt) && <p>{creditSentence(own?.credits ?? 0, membership)}</p>
+      )}
       {more > 0 && <p>You have a second membership, and pay for both. End one of them if you need only one.</p>}
       {seats.length > 0 && (
         <dl className={styles.rows}>
