@@ -9,16 +9,17 @@ import { isoTime } from '../iso-time.ts'
 import { endMoves, findPendingMoves, isAbout, seatsOfMoves } from './end-moves.ts'
 import { toQuote, requireConfirmed } from './quotes.ts'
 import { classFacts, readChangeable, type Changeable, type ChangeRequest } from './read-changeable.ts'
-import { cancelLine, refundShare, sumsOf } from './rules.ts'
+import { cancelLine, limitBack, refundShare, sumsOf } from './rules.ts'
 import { changeFacts, findChange, insertChange, presentChange, writePlaces } from './write-change.ts'
 
 async function composeQuote(
   tx: Transaction,
-  { registration, chosen, from, policy, kitShipped }: Changeable,
+  { registration, chosen, from, policy, kitShipped, left }: Changeable,
   now: Temporal.Instant,
 ): Promise<ChangeQuote> {
   const { percent, until } = refundShare(policy, from, now)
-  const lines = chosen.map((place) => cancelLine(place, percent))
+  const all = chosen.map((place) => cancelLine(place, percent))
+  const lines = limitBack(all, left)
   return toQuote({
     kind: 'cancel',
     registrationId: registration.id,

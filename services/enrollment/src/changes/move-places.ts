@@ -37,7 +37,7 @@ import { endMoves, findPendingMoves, isAbout, seatsOfMoves, withdrawMove } from 
 import { checkFamily, findOthers } from './family-seats.ts'
 import { requireConfirmed, toQuote } from './quotes.ts'
 import { classFacts, readChangeable, type Changeable } from './read-changeable.ts'
-import { checkKit, checkMovable, moveLine, priceAfter, sumsOf } from './rules.ts'
+import { checkKit, checkMovable, limitBack, moveLine, priceAfter, sumsOf } from './rules.ts'
 import { changeFacts, findChange, insertChange, presentChange, writePlaces, type ChangeRow } from './write-change.ts'
 
 type ClassSession = typeof classSessions.$inferSelect
@@ -53,7 +53,7 @@ async function composeQuote(
   { to: toId, unitAmounts, freed = 0 }: { to: string; unitAmounts: UnitAmounts; freed?: number },
   now: Temporal.Instant,
 ): Promise<ChangeQuote> {
-  const { registration, chosen, sessions, from, policy, kitShipped } = changeable
+  const { registration, chosen, sessions, from, policy, kitShipped, left } = changeable
   const until = checkMovable(policy, chosen, from, now)
   const to = sessions.find(({ id }) => id === toId)
   const price = to && to.classType !== 'membership' ? unitAmounts[to.classType] : undefined
@@ -67,7 +67,8 @@ async function composeQuote(
   checkKit(kitShipped, fromClass, toClass, childNames)
   await checkFamily(tx, registration, chosen, to)
   if (seatsLeft({ ...to, held: to.held - freed }) < chosen.length) throw classFull()
-  const lines = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
+  const all = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
+  const lines = limitBack(all, left)
   return toQuote({
     kind: 'move',
     registrationId: registration.id,
@@ -273,7 +274,7 @@ export async function readMoveOptions(
       refused(error, false),
     )
     if ('refusal' in found) return found
-    const { chosen, from, policy, kitShipped } = found
+    const { chosen, from, policy, kitShipped, left } = found
     let until: Temporal.Instant
     try {
       until = checkMovable(policy, chosen, from, now)
@@ -291,10 +292,11 @@ export async function readMoveOptions(
       const { id, classType, date: startDate, startTime, durationMinutes, timeZone } = classSession
       const price = unitAmounts[classType]
       if (id === from.id || price === undefined || (kitShipped && classType !== from.classType)) return []
-      const lines = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
-      const left = seatsLeft({ ...classSession, held: classSession.held - heldIn(replaced, id) })
+      const all = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
+      const lines = limitBack(all, left)
+      const free = seatsLeft({ ...classSession, held: classSession.held - heldIn(replaced, id) })
       const facts = { classSessionId: id, classType, levelTitle, startDate, startTime, durationMinutes, timeZone }
-      return [{ ...facts, seatsLeft: left, ...sumsOf(lines) }]
+      return [{ ...facts, seatsLeft: free, ...sumsOf(lines) }]
     })
     return { refusal: null, until: isoTime(until), kitShipped, options }
   })

@@ -1,11 +1,11 @@
 import type { ChangeTerms } from '@robokids/contracts/changes'
 import type { Transaction } from '@robokids/runtime/db'
-import { desc, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull } from 'drizzle-orm'
 import { readPlaces, type PlaceRow } from '../places/read-places.ts'
 import { lockWithPlaces } from '../registrations/lock-registration.ts'
 import { readPaymentStates } from '../registrations/payment-states.ts'
 import { readClasses, registrationNotFound, type RegistrationRow } from '../registrations/read-registrations.ts'
-import { changePolicies, classSessions, kitShipments, registrations } from '../schema.ts'
+import { changePolicies, changes, classSessions, kitShipments, refunds, registrations } from '../schema.ts'
 import { checkChangeable, firstPolicy, policyInForce, type Policy } from './rules.ts'
 
 type ClassSession = typeof classSessions.$inferSelect
@@ -20,6 +20,8 @@ export interface Changeable {
   from: ClassSession
   policy: Policy
   kitShipped: boolean
+  /** Cents of its payments that are neither given back nor promised to be. */
+  left: number
 }
 
 export interface ChangeRequest {
@@ -62,7 +64,22 @@ export async function readChangeable(
     from,
     policy: await readPolicy(tx, now),
     kitShipped: kit?.status === 'shipped',
+    left: await readLeft(tx, registration),
   }
+}
+
+async function readLeft(tx: Transaction, { id, paymentId, paidAmount }: RegistrationRow): Promise<number> {
+  const done = await tx
+    .select()
+    .from(changes)
+    .where(and(eq(changes.registrationId, id), eq(changes.status, 'done')))
+  const paymentIds = [paymentId, ...done.map((one) => one.paymentId)].filter((one) => one !== null)
+  const given = await tx
+    .select({ amount: refunds.amount })
+    .from(refunds)
+    .where(and(inArray(refunds.paymentId, paymentIds), eq(refunds.failed, false), isNull(refunds.changeId)))
+  const ofChanges = done.reduce((sum, { quote: { due, back } }) => sum + due - back, 0)
+  return given.reduce((sum, { amount }) => sum - amount, (paidAmount ?? 0) + ofChanges)
 }
 
 async function readWithPlaces(tx: Transaction, id: string, others: string[]) {
