@@ -149,7 +149,7 @@ describe.each([...owningServices, 'bff'] as const)('%s', (name) => {
           z.toJSONSchema(answer, { io: 'output' })
           return []
         } catch (error) {
-          return [`${method} ${url} ${status}: ${(error as Error).message}`]
+          return [`${String(method)} ${url} ${status}: ${(error as Error).message}`]
         }
       }),
     )

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { refundRequested } from '@robokids/contracts/billing'
 import {
   changeQuoteSchema,
   changeSchema,
@@ -251,6 +252,33 @@ describe('Cancelling a class', () => {
     const agreed = await confirm(family, 'cancellation', { placeIds, quoteId: quote?.quoteId })
     expect(changeSchema.parse(agreed.body).terms.back).toBe(20_000)
     expect(placeOf(await readAgain(family), 'Ivo')).toMatchObject({ status: 'cancelled', paidAmount: 20_000 })
+  })
+
+  it('promises no more than what a gift of the school has left of the payment, and the other child keeps its seat', async () => {
+    const two = { amount: 80_000, unitAmount: 40_000, paidSeats: 2 }
+    const family = await enroll({}, two)
+    await fixture.db.update(changePolicies).set({ refunds: [{ days: 1, percent: 100 }] })
+    const { registrationId, payment } = family.registration
+    const gift = {
+      refundId: randomUUIDv7(),
+      paymentId: payment?.paymentId ?? '',
+      registrationId,
+      orderId: null,
+      membershipId: null,
+      amount: 50_000,
+      currency: 'usd' as const,
+      reason: 'requested' as const,
+      underWayTotal: 50_000,
+      paidAmount: 80_000,
+    }
+    await fixture.deliver(refundRequested, registrationId, gift)
+    const cancelled = await cancel(family, 'Ivo')
+    expect(cancelled.terms).toMatchObject({ back: 30_000, lines: [{ paid: 40_000, back: 30_000 }] })
+    const ofChange = { refundId: randomUUIDv7(), amount: 30_000, underWayTotal: 80_000, changeId: cancelled.changeId }
+    await fixture.deliver(refundRequested, registrationId, { ...gift, ...ofChange })
+    const { registration } = await readAgain(family)
+    expect(registration).toMatchObject({ status: 'confirmed', payment: { state: 'paid' } })
+    expect((await ask(family, 'cancellation', { placeIds: [placeOf(family, 'Noa').placeId] })).terms.back).toBe(0)
   })
 
   it('does not end a registration whose whole payment went back for one child', async () => {

@@ -38,7 +38,7 @@ import { endMoves, findPendingMoves, isAbout, seatsOfMoves, withdrawMove } from 
 import { checkFamily, findOthers } from './family-seats.ts'
 import { requireConfirmed, toQuote } from './quotes.ts'
 import { classFacts, readChangeable, type Changeable } from './read-changeable.ts'
-import { checkKit, checkMovable, moveLine, priceAfter, sumsOf } from './rules.ts'
+import { checkKit, checkMovable, limitBack, moveLine, priceAfter, sumsOf } from './rules.ts'
 import { changeFacts, findChange, insertChange, presentChange, writePlaces, type ChangeRow } from './write-change.ts'
 
 type ClassSession = typeof classSessions.$inferSelect
@@ -54,8 +54,13 @@ async function composeQuote(
   { to: toId, unitAmounts, freed = 0 }: { to: string; unitAmounts: UnitAmounts; freed?: number },
   now: Temporal.Instant,
 ): Promise<ChangeQuote> {
+<<<<<<< HEAD
   const { registration, chosen, sessions, from, policy, kitShipped, choice } = changeable
   const until = choice ? choice.chooseUntil : checkMovable(policy, chosen, from, now)
+=======
+  const { registration, chosen, sessions, from, policy, kitShipped, left } = changeable
+  const until = checkMovable(policy, chosen, from, now)
+>>>>>>> crossings
   const to = sessions.find(({ id }) => id === toId)
   const price = to && to.classType !== 'membership' ? unitAmounts[to.classType] : undefined
   if (!to || price === undefined || !isOffered(to, now)) throw classNotOffered()
@@ -68,7 +73,8 @@ async function composeQuote(
   checkKit(kitShipped, fromClass, toClass, childNames)
   await checkFamily(tx, registration, chosen, to)
   if (seatsLeft({ ...to, held: to.held - freed }) < chosen.length) throw classFull()
-  const lines = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
+  const all = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
+  const lines = limitBack(all, left)
   return toQuote({
     kind: 'move',
     registrationId: registration.id,
@@ -287,7 +293,11 @@ export async function readMoveOptions(
       refused(error, false),
     )
     if ('refusal' in found) return found
+<<<<<<< HEAD
     const { chosen, from, policy, kitShipped, choice } = found
+=======
+    const { chosen, from, policy, kitShipped, left } = found
+>>>>>>> crossings
     let until: Temporal.Instant
     try {
       until = choice ? choice.chooseUntil : checkMovable(policy, chosen, from, now)
@@ -305,10 +315,11 @@ export async function readMoveOptions(
       const { id, classType, date: startDate, startTime, durationMinutes, timeZone } = classSession
       const price = unitAmounts[classType]
       if (id === from.id || price === undefined || (kitShipped && classType !== from.classType)) return []
-      const lines = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
-      const left = seatsLeft({ ...classSession, held: classSession.held - heldIn(replaced, id) })
+      const all = chosen.map((place) => moveLine(place, price, unitAmounts[from.classType] ?? 0))
+      const lines = limitBack(all, left)
+      const free = seatsLeft({ ...classSession, held: classSession.held - heldIn(replaced, id) })
       const facts = { classSessionId: id, classType, levelTitle, startDate, startTime, durationMinutes, timeZone }
-      return [{ ...facts, seatsLeft: left, ...sumsOf(lines) }]
+      return [{ ...facts, seatsLeft: free, ...sumsOf(lines) }]
     })
     return { refusal: null, until: isoTime(until), kitShipped, options }
   })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   cancelLine,
   daysBefore,
+  limitBack,
   moveLine,
   policyInForce,
   priceAfter,
@@ -56,6 +57,24 @@ describe('refundShare', () => {
         if (best) expect(until?.equals(daysBefore(theClass, best.days))).toBe(true)
         else expect(until).toBeNull()
         if (until) expect(refundShare(policy, theClass, until).percent).toBe(percent)
+      }),
+    )
+  })
+})
+
+describe('What goes back', () => {
+  it('is at most what is left of the payments, and otherwise stays as it is', () => {
+    fc.assert(
+      fc.property(fc.array(place, { minLength: 1, maxLength: 4 }), cents, cents, cents, (places, price, old, left) => {
+        for (const lines of [
+          places.map((one) => moveLine(one, price, old)),
+          places.map((one) => cancelLine(one, 100)),
+        ]) {
+          const limited = limitBack(lines, left)
+          expect(sumsOf(limited).back).toBe(Math.min(left, sumsOf(lines).back))
+          expect(limited.every(({ back }, index) => back >= 0 && back <= (lines[index]?.back ?? 0))).toBe(true)
+          if (sumsOf(lines).back <= left) expect(limited).toEqual(lines)
+        }
       }),
     )
   })

@@ -106,6 +106,22 @@ export function sumsOf(lines: Line[]): { due: number; back: number } {
   return { due: Math.max(0, net), back: Math.max(0, -net) }
 }
 
+/**
+ * The lines with what goes back reduced, from the last one on, to what is left of the payments: an operator may have given some of it
+ * back already.
+ */
+export function limitBack(lines: Line[], left: number): Line[] {
+  let excess = sumsOf(lines).back - Math.max(0, left)
+  return lines
+    .toReversed()
+    .map((line) => {
+      const less = Math.max(0, Math.min(line.back, excess))
+      excess -= less
+      return { ...line, back: line.back - less }
+    })
+    .toReversed()
+}
+
 const writeToUs = 'Write to us if something came up.'
 
 export function changeNotAllowed(message: string): DomainError {

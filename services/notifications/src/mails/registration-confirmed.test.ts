@@ -1,6 +1,6 @@
 import { registrationConfirmed } from '@robokids/contracts/enrollment'
 import { expect, it } from 'vitest'
-import sample from '../../../../contracts/src/samples/registration.confirmed.json' with { type: 'json' }
+import sample from '@robokids/contracts/samples/registration.confirmed.json' with { type: 'json' }
 import { beginning, registrationConfirmedMail } from './registration-confirmed.ts'
 
 const { data } = registrationConfirmed.schema.parse(sample)
