@@ -5,7 +5,7 @@ import { cancelNow } from '../changes/cancel-places.ts'
 import { findPendingMoves, isAbout } from '../changes/end-moves.ts'
 import { toQuote } from '../changes/quotes.ts'
 import { classFacts } from '../changes/read-changeable.ts'
-import { cancelLine, sumsOf, withinLeft } from '../changes/rules.ts'
+import { cancelLine, limitBack, sumsOf } from '../changes/rules.ts'
 import { isoTime } from '../iso-time.ts'
 import { leftToGiveBack, readChoice } from '../places/read-choices.ts'
 import { hasPlaces } from '../places/rules.ts'
@@ -50,7 +50,7 @@ export async function refundChoice(tx: Transaction, choiceId: string, now: Tempo
   // What the bank has taken back after a dispute is with the family already.
   const percent = state === 'paid' || state === 'won' ? 100 : 0
   const full = chosen.map((place) => cancelLine(place, percent))
-  const lines = withinLeft(full, await leftToGiveBack(tx, registration, places))
+  const lines = limitBack(full, await leftToGiveBack(tx, registration, places))
   const [kit] = await tx.select().from(kitShipments).where(eq(kitShipments.registrationId, registrationId))
   const quote = toQuote({
     kind: 'cancel',

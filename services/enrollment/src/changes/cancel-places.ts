@@ -10,8 +10,7 @@ import type { SeatChange } from '../rules.ts'
 import { endMoves, findPendingMoves, isAbout, seatsOfMoves } from './end-moves.ts'
 import { toQuote, requireConfirmed } from './quotes.ts'
 import { classFacts, readChangeable, type Changeable, type ChangeRequest } from './read-changeable.ts'
-<<<<<<< HEAD
-import { cancelLine, refundShare, sumsOf, withinLeft } from './rules.ts'
+import { cancelLine, limitBack, refundShare, sumsOf } from './rules.ts'
 import { changeFacts, findChange, insertChange, presentChange, writePlaces, type ChangeRow } from './write-change.ts'
 
 async function composeQuote(
@@ -20,22 +19,9 @@ async function composeQuote(
   now: Temporal.Instant,
 ): Promise<ChangeQuote> {
   const { percent, until } = choice ? { percent: 100, until: choice.chooseUntil } : refundShare(policy, from, now)
-  const full = chosen.map((place) => cancelLine(place, percent))
-  const lines = choice ? withinLeft(full, left) : full
-  const validFrom = choice ? choice.cancelledAt : policy.validFrom
-=======
-import { cancelLine, limitBack, refundShare, sumsOf } from './rules.ts'
-import { changeFacts, findChange, insertChange, presentChange, writePlaces } from './write-change.ts'
-
-async function composeQuote(
-  tx: Transaction,
-  { registration, chosen, from, policy, kitShipped, left }: Changeable,
-  now: Temporal.Instant,
-): Promise<ChangeQuote> {
-  const { percent, until } = refundShare(policy, from, now)
   const all = chosen.map((place) => cancelLine(place, percent))
   const lines = limitBack(all, left)
->>>>>>> crossings
+  const validFrom = choice ? choice.cancelledAt : policy.validFrom
   return toQuote({
     kind: 'cancel',
     registrationId: registration.id,

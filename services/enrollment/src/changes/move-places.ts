@@ -54,13 +54,8 @@ async function composeQuote(
   { to: toId, unitAmounts, freed = 0 }: { to: string; unitAmounts: UnitAmounts; freed?: number },
   now: Temporal.Instant,
 ): Promise<ChangeQuote> {
-<<<<<<< HEAD
-  const { registration, chosen, sessions, from, policy, kitShipped, choice } = changeable
+  const { registration, chosen, sessions, from, policy, kitShipped, choice, left } = changeable
   const until = choice ? choice.chooseUntil : checkMovable(policy, chosen, from, now)
-=======
-  const { registration, chosen, sessions, from, policy, kitShipped, left } = changeable
-  const until = checkMovable(policy, chosen, from, now)
->>>>>>> crossings
   const to = sessions.find(({ id }) => id === toId)
   const price = to && to.classType !== 'membership' ? unitAmounts[to.classType] : undefined
   if (!to || price === undefined || !isOffered(to, now)) throw classNotOffered()
@@ -293,11 +288,7 @@ export async function readMoveOptions(
       refused(error, false),
     )
     if ('refusal' in found) return found
-<<<<<<< HEAD
-    const { chosen, from, policy, kitShipped, choice } = found
-=======
-    const { chosen, from, policy, kitShipped, left } = found
->>>>>>> crossings
+    const { chosen, from, policy, kitShipped, choice, left } = found
     let until: Temporal.Instant
     try {
       until = choice ? choice.chooseUntil : checkMovable(policy, chosen, from, now)

@@ -1,22 +1,13 @@
 import type { ChangedBy, ChangeTerms } from '@robokids/contracts/changes'
 import type { Transaction } from '@robokids/runtime/db'
-<<<<<<< HEAD
 import { desc, eq, inArray } from 'drizzle-orm'
 import { findChoice, leftToGiveBack, listChoices, readChoice, type ChoiceRow } from '../places/read-choices.ts'
-=======
-import { and, desc, eq, inArray, isNull } from 'drizzle-orm'
->>>>>>> crossings
 import { readPlaces, type PlaceRow } from '../places/read-places.ts'
 import { lockWithPlaces } from '../registrations/lock-registration.ts'
 import { readPaymentStates } from '../registrations/payment-states.ts'
 import { readClasses, registrationNotFound, type RegistrationRow } from '../registrations/read-registrations.ts'
-<<<<<<< HEAD
 import { changePolicies, classSessions, kitShipments, registrations } from '../schema.ts'
 import { changeNotAllowed, checkChangeable, firstPolicy, policyInForce, type Policy } from './rules.ts'
-=======
-import { changePolicies, changes, classSessions, kitShipments, refunds, registrations } from '../schema.ts'
-import { checkChangeable, firstPolicy, policyInForce, type Policy } from './rules.ts'
->>>>>>> crossings
 
 type ClassSession = typeof classSessions.$inferSelect
 
@@ -30,13 +21,9 @@ export interface Changeable {
   from: ClassSession
   policy: Policy
   kitShipped: boolean
-<<<<<<< HEAD
   /** What the family may do because the school has cancelled the class, whatever the policy says; null if it has not. */
   choice: ChoiceRow | null
-  /** Cents of all payments that a change can still give back. */
-=======
   /** Cents of its payments that are neither given back nor promised to be. */
->>>>>>> crossings
   left: number
 }
 
@@ -85,7 +72,6 @@ export async function readChangeable(
     from,
     policy: await readPolicy(tx, now),
     kitShipped: kit?.status === 'shipped',
-<<<<<<< HEAD
     choice,
     left: await leftToGiveBack(tx, registration, places),
   }
@@ -113,24 +99,6 @@ async function choiceOf(
   const choice = await findChoice(tx, id, from.id)
   if (!choice) throw changeNotAllowed('We have just canceled this class. Please try again in a minute.')
   return choice
-=======
-    left: await readLeft(tx, registration),
-  }
-}
-
-async function readLeft(tx: Transaction, { id, paymentId, paidAmount }: RegistrationRow): Promise<number> {
-  const done = await tx
-    .select()
-    .from(changes)
-    .where(and(eq(changes.registrationId, id), eq(changes.status, 'done')))
-  const paymentIds = [paymentId, ...done.map((one) => one.paymentId)].filter((one) => one !== null)
-  const given = await tx
-    .select({ amount: refunds.amount })
-    .from(refunds)
-    .where(and(inArray(refunds.paymentId, paymentIds), eq(refunds.failed, false), isNull(refunds.changeId)))
-  const ofChanges = done.reduce((sum, { quote: { due, back } }) => sum + due - back, 0)
-  return given.reduce((sum, { amount }) => sum - amount, (paidAmount ?? 0) + ofChanges)
->>>>>>> crossings
 }
 
 async function readWithPlaces(tx: Transaction, id: string, others: string[]) {

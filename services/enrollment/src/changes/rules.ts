@@ -85,16 +85,6 @@ export function moveLine({ id, childName, paidAmount, listAmount }: Payable, pri
   return { placeId: id, childName, paid: paidAmount, price, due, back }
 }
 
-/** Lines that together give back no more than is left of the payments. */
-export function withinLeft(lines: Line[], left: number): Line[] {
-  let rest = left
-  return lines.map((line) => {
-    const back = Math.min(line.back, rest)
-    rest -= back
-    return { ...line, back }
-  })
-}
-
 /** The place's amounts after its change. */
 export function priceAfter({ paid, price, due, back }: Line): PlacePrice {
   return { paidAmount: paid + due - back, listAmount: price }
