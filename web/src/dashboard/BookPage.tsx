@@ -99,7 +99,7 @@ function Account({ userId }: { userId: string }) {
   }
   const booked = memberships.flatMap((one) => one.booked)
   const moving = move === undefined ? undefined : booked.find(({ bookingId }) => bookingId === move)
-  return <Dates key={move ?? ''} data={data} own={own} moving={moving} wanted={move} />
+  return <Dates data={data} own={own} moving={moving} wanted={move} />
 }
 
 type DateRow = BookableClasses['dates'][number]
@@ -332,7 +332,7 @@ function Cancel({ of, own: { credits, hasEnded }, cancel, keep }: CancelProps) {
       <>
         <p>{`You have ${classCount(credits)} to book already, so this one can’t be added. Move it to another date instead.`}</p>
         <Row>
-          <ButtonLink to="/dashboard/book" search={{ move: of.bookingId }}>
+          <ButtonLink to="/dashboard/book" search={{ move: of.bookingId }} onClick={keep}>
             Move instead
           </ButtonLink>
           <Button variant="secondary" onClick={keep}>
