@@ -167,11 +167,28 @@ const pages: [string, string, string][] = [
   ['POST', '/api/waitlist/:reference/accept', 'ENROLLMENT_URL'],
   ['POST', '/api/waitlist/:reference/decline', 'ENROLLMENT_URL'],
   ['POST', '/api/waitlist/:reference/leave', 'ENROLLMENT_URL'],
+  ['GET', '/api/choices/:reference', 'ENROLLMENT_URL'],
+  ['POST', '/api/choices/:reference/cancellation', 'ENROLLMENT_URL'],
+  ['POST', '/api/choices/:reference/cancellation/quote', 'ENROLLMENT_URL'],
+  ['POST', '/api/choices/:reference/move', 'ENROLLMENT_URL'],
+  ['POST', '/api/choices/:reference/move/options', 'ENROLLMENT_URL'],
+  ['POST', '/api/choices/:reference/move/quote', 'ENROLLMENT_URL'],
+  ['POST', '/api/choices/:reference/move/withdraw', 'ENROLLMENT_URL'],
 ]
+
+const placeIds = [randomUUIDv7()]
+const quoted = { id: randomUUIDv7(), placeIds, quoteId: 'a-quote' }
+const to = randomUUIDv7()
 
 /** What some of them need besides. */
 const bodies: Record<string, object> = {
   '/api/waitlist/:reference/accept': { addressLine1: '14 Alder Way', city: 'San Mateo', state: 'CA', zipCode: '94401' },
+  '/api/choices/:reference/cancellation': quoted,
+  '/api/choices/:reference/cancellation/quote': { placeIds },
+  '/api/choices/:reference/move': { ...quoted, to },
+  '/api/choices/:reference/move/options': { placeIds },
+  '/api/choices/:reference/move/quote': { placeIds, to },
+  '/api/choices/:reference/move/withdraw': { changeId: randomUUIDv7() },
 }
 
 /** The routes that redirect to a payment page, or back to where one can be requested. */

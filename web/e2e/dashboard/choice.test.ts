@@ -99,7 +99,7 @@ describe('the choice after the school has canceled a class', () => {
     }))
     const { page } = await open({ ...sampleChoice, places: [noa!, ivo] })
     await page.getByRole('link', { name: 'Choose for each child' }).click()
-    await page.getByRole('link', { name: 'Get $0.00 back for Ivo' }).waitFor()
+    await page.getByRole('link', { name: 'Let the class go for Ivo' }).waitFor()
     expect(await findings(page)).toEqual([])
     await page.getByRole('link', { name: 'Choose a new date for Noa' }).click()
     await heading(page, 'Where to?').waitFor()

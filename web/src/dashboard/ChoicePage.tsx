@@ -114,6 +114,9 @@ function flowOf({ choiceId }: Choice, places: Place[]): MoveFlow {
   }
 }
 
+/** The label of the way that ends the class: what was free has nothing to give back. */
+const wayOut = (back: number) => (back > 0 ? `Get ${dollars(back)} back` : 'Let the class go')
+
 /** Cents that go back for these children. */
 function backOf({ back }: Choice, places: readonly Place[]): number {
   const paid = places.reduce((sum, { paidAmount }) => sum + paidAmount, 0)
@@ -136,12 +139,20 @@ function Overview({ choice, each }: { choice: Choice; each: boolean }) {
         {isOpen && left.length > 0 && (
           <>
             <strong>{deadline}</strong>
-            <span>{` If we hear nothing, all ${dollars(back)} goes back.`}</span>
+            <span>
+              {back > 0
+                ? ` If we hear nothing, all ${dollars(back)} goes back.`
+                : ' If we hear nothing, nothing is refunded, as nothing was paid.'}
+            </span>
           </>
         )}
         {isOpen && left.length === 0 && <span>{`You can choose again until ${pacific(chooseUntil)}.`}</span>}
         {!isOpen && left.length > 0 && (
-          <span>{`The time to choose is over. All ${dollars(back)} goes back by itself.`}</span>
+          <span>
+            {back > 0
+              ? `The time to choose is over. All ${dollars(back)} goes back by itself.`
+              : 'The time to choose is over.'}
+          </span>
         )}
       </p>
       <Card>
@@ -178,7 +189,7 @@ function Overview({ choice, each }: { choice: Choice; each: boolean }) {
 }
 
 function Now({ place }: { place: Place }) {
-  if (place.status === 'cancelled') return <span>Money back</span>
+  if (place.status === 'cancelled') return <span>Canceled</span>
   if (place.classCancelled) return <span>Not chosen yet</span>
   return <Lines of={[place.levelTitle, whenOf(place)]} />
 }
@@ -215,7 +226,7 @@ function Group({ choice, places, isOnly }: { choice: Choice; places: Place[]; is
           <span className="visually-hidden">{of}</span>
         </ButtonLink>
         <ButtonLink to="/choice" search={{ reference, step: 'refund', children }} variant="secondary">
-          <span>{`Get ${dollars(backOf(choice, places))} back`}</span>
+          <span>{wayOut(backOf(choice, places))}</span>
           <span className="visually-hidden">{of}</span>
         </ButtonLink>
       </Row>
@@ -265,14 +276,14 @@ function Refund({ choice, places }: { choice: Choice; places: Place[] }) {
     await navigate({ ...toChoice(choiceId), replace: true })
   }
   return (
-    <StatusPage title="Your money back">
+    <StatusPage title={amount > 0 ? 'Your money back' : 'Let the class go'}>
       <Card>
         <Details
           rows={[
             ...lines.map(
               (line) => [line.childName, `Paid ${dollars(line.paid)}, ${dollars(line.back)} goes back`] as const,
             ),
-            ['To', 'The card you paid with. Banks take 5 to 10 days.'],
+            ...(amount > 0 ? ([['To', 'The card you paid with. Banks take 5 to 10 days.']] as const) : []),
             ['Seat', 'You have no seat then. You can register for another date at any time.'],
           ]}
         />
@@ -280,7 +291,7 @@ function Refund({ choice, places }: { choice: Choice; places: Place[] }) {
       <MessageLine message={message} />
       <Actions>
         <Button pending={pending} onClick={() => submit(confirm)}>
-          {`Get ${dollars(amount)} back`}
+          {wayOut(amount)}
         </Button>
         {back}
       </Actions>

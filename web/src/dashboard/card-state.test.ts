@@ -80,6 +80,11 @@ describe('a card says of', () => {
       'Canceled by us: We had to cancel this class, and we are sorry. Choose by Friday, January 29, 5:00 PM Pacific. If we hear nothing, all $400.00 goes back.',
     ],
     [
+      'a class that the school has canceled, for a sibling who joined free',
+      sampleCard({ places: [samplePlace({ classCancelled, paidAmount: 0 })] }),
+      'Canceled by us: We had to cancel this class, and we are sorry. Choose by Friday, January 29, 5:00 PM Pacific. If we hear nothing, nothing is refunded, as nothing was paid.',
+    ],
+    [
       'a class that the school has canceled, after the deadline',
       sampleCard({
         places: [samplePlace({ classCancelled: { ...classCancelled, chooseUntil: startsAtMonthBefore } })],

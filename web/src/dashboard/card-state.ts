@@ -197,15 +197,17 @@ function choiceState(
   now: number,
 ): CardState {
   const paid = places.reduce((sum, { paidAmount }) => sum + paidAmount, 0)
-  const amount = formatMoney(usd(Math.min(paid, back)))
+  const due = usd(Math.min(paid, back))
+  // A sibling who joined free can be the only one in the class.
+  const refund = due.amount > 0 ? `all ${formatMoney(due)} goes back` : 'nothing is refunded, as nothing was paid'
   const isOpen = now < Date.parse(chooseUntil)
-  const ask = `Choose by ${pacificOf(chooseUntil)}. If we hear nothing, all ${amount} goes back.`
+  const ask = `Choose by ${pacificOf(chooseUntil)}. If we hear nothing, ${refund}.`
   return {
     kind: 'choice',
     badge: 'Canceled by us',
     tone: 'note',
-    sentence: `We had to cancel this class, and we are sorry. ${isOpen ? ask : `All ${amount} goes back by itself.`}`,
-    due: usd(Math.min(paid, back)),
+    sentence: `We had to cancel this class, and we are sorry. ${isOpen ? ask : due.amount > 0 ? `All ${formatMoney(due)} goes back by itself.` : 'Nothing was paid for it.'}`,
+    due,
   }
 }
 

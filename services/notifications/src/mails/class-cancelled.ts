@@ -26,15 +26,21 @@ export function classCancelledMail(data: MailData['class_cancelled'], siteUrl: s
       closing: [questions],
     })
   }
-  const back = formatMoney({ amount: choice.back, currency: 'usd' })
+  // A sibling who joined free can be the only one in the class.
+  const ways =
+    choice.back > 0
+      ? [
+          ['We had to cancel this class, and we are sorry. Choose a new date, or all of your money back.'],
+          [`If we hear nothing, all ${formatMoney({ amount: choice.back, currency: 'usd' })} goes back to your card.`],
+        ]
+      : [
+          ['We had to cancel this class, and we are sorry. Choose a new date.'],
+          ['Nothing was paid for this seat, so nothing is refunded if we hear nothing.'],
+        ]
   return renderMail({
     ...common,
     heading: 'We had to cancel this class',
-    opening: [
-      richText`Hello ${data.guardianName},`,
-      ['We had to cancel this class, and we are sorry. Choose a new date, or all of your money back.'],
-      [`If we hear nothing, all ${back} goes back to your card.`],
-    ],
+    opening: [richText`Hello ${data.guardianName},`, ...ways],
     facts: [{ label: 'Choose by', lines: instantLines(choice.chooseUntil, data) }, ...facts],
     step: {
       text: ['Nothing happens until you choose on this page:'],
