@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { registrationViewSchema } from './bff.ts'
 import { checkoutSchema, foundMembershipSchema } from './billing.ts'
-import { changeSchema } from './changes.ts'
+import { changeSchema, changeTermsSchema } from './changes.ts'
 import { memberSeatSchema, placeSchema, registrationSchema } from './enrollment.ts'
 import * as field from './fields.ts'
 import { memberClassSchema, memberCreditsSchema } from './member-classes.ts'
@@ -84,7 +84,10 @@ export const dashboardCardSchema = registrationViewSchema.extend({
     )
     .optional(),
   /** The move of some of these children that is being paid. */
-  pendingMove: changeSchema.optional(),
+  pendingMove: changeSchema
+    .pick({ changeId: true, heldUntil: true })
+    .extend({ terms: changeTermsSchema.pick({ lines: true, to: true, due: true, school: true }) })
+    .optional(),
   /** When it last changed. */
   updatedAt: z.iso.datetime(),
   waiver: registrationSchema.shape.waiver.unwrap().pick({ waiverId: true, signedAt: true }).nullable(),
