@@ -173,42 +173,4 @@ describe('a family after paying', () => {
     expect(errors).toEqual([])
     await context.close()
   })
-
-  it('waits in line for a full class, is offered the seats that a refund frees, takes them and pays, on a desktop', async () => {
-    const email = `ada.${randomUUID()}@example.com`
-    const { context, errors } = await newVisitor(browser, { baseURL: system.siteUrl })
-    const page = await context.newPage()
-    const [date] = (await system.openDates('intermediate')).slice(-1)
-    const startDate = date?.date ?? ''
-    const siblings = [{ childName: 'Mia', childAge: 10 }]
-    const first = await system.register({ classType: 'intermediate', startDate, siblings })
-    await system.pay(first.checkoutUrl)
-    await system.reaches(first.registrationId, 'confirmed')
-    await system.sql('enrollment')`
-      update class_sessions set capacity = 2 where class_type = 'intermediate' and date = ${startDate}`
-
-    await page.goto('/robokidspage2')
-    await fillSignUp(page, { email, children })
-    await page.getByRole('link', { name: /^Join the waitlist for/ }).click()
-    await page.getByRole('button', { name: 'Join with 2 children' }).click()
-    await page.getByRole('button', { name: 'Leave the line' }).waitFor()
-    expect(await faultsOf(page, [1280])).toEqual([])
-
-    await operate('billing', '/refunds', { registrationId: first.registrationId, refundId: randomUUIDv7() })
-    const offer = await mailTo(email, /seat/i)
-    await page.goto(linkIn(offer.text, /^\/waitlist/))
-    await page.getByLabel('Address line 1').fill('14 Alder Way')
-    await page.getByLabel('City').fill('Cambridge')
-    await page.getByLabel('State', { exact: true }).fill('MA')
-    await page.getByLabel('Zip code').fill('02139')
-    await page.getByRole('button', { name: /^Take the seats, / }).click()
-    await pay(page, /^Pay \$/)
-    await page.waitForURL(/\/robokids\/success/)
-    await mailTo(email, /registered/i)
-    const [seats] = await system.sql('enrollment')`
-      select held, sold from class_sessions where class_type = 'intermediate' and date = ${startDate}`
-    expect(seats).toEqual({ held: 0, sold: 2 })
-    expect(errors).toEqual([])
-    await context.close()
-  })
 })

@@ -97,7 +97,7 @@ describe('a member', () => {
     await page.getByRole('dialog', { name: 'Move to Monday, February 15?' }).waitFor()
     await page.getByRole('button', { name: 'Move this class' }).press('Enter')
     await heading(page, 'Book a class').waitFor()
-    await page.getByRole('list', { name: 'Booked classes' }).getByText('Monday, February 15').waitFor()
+    await page.getByRole('list', { name: 'Booked classes' }).getByText('Monday, February 15').first().waitFor()
 
     await page.getByRole('button', { name: 'Cancel Monday, February 15' }).press('Enter')
     await page.getByText('You can book another class for it. The seat is offered to others at once.').waitFor()

@@ -2,7 +2,7 @@ import { meetingsOf } from '@robokids/contracts/class-link-times'
 import type { DashboardCard } from '@robokids/contracts/dashboard'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useId } from 'react'
+import { lazy, type ReactNode, Suspense, useId } from 'react'
 import { done } from '../api/answer.ts'
 import { api } from '../api/api.ts'
 import { inOneLine } from '../checkout/Ticket.tsx'
@@ -12,7 +12,6 @@ import { Row } from '../forms/Form.tsx'
 import { useSubmit } from '../forms/use-submit.ts'
 import { AddToCalendar } from '../registration/AddToCalendar.tsx'
 import { recordOfView } from '../registration/record.ts'
-import { StartAgain } from '../registration/StartAgain.tsx'
 import { AsWritten, asWritten } from '../ui/AsWritten.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -25,6 +24,9 @@ import { AllDates, NextMeeting } from './Meetings.tsx'
 import { Moment } from './Moment.tsx'
 import { PendingMove } from './PendingMove.tsx'
 import { isLinkOpen } from './upcoming.ts'
+
+// Seldom seen.
+const StartAgain = lazy(async () => ({ default: (await import('../registration/StartAgain.tsx')).StartAgain }))
 
 interface ClassCardProps {
   card: DashboardCard
@@ -91,15 +93,19 @@ function cardActions(card: DashboardCard, state: CardState): ReactNode {
       )
     case 'hold ended':
       return (
-        <StartAgain record={recordOfView(card)} variant="secondary">
-          Register again
-        </StartAgain>
+        <Suspense>
+          <StartAgain record={recordOfView(card)} variant="secondary">
+            Register again
+          </StartAgain>
+        </Suspense>
       )
     case 'no seat':
       return (
-        <StartAgain record={recordOfView(card)} variant="secondary">
-          See other dates
-        </StartAgain>
+        <Suspense>
+          <StartAgain record={recordOfView(card)} variant="secondary">
+            See other dates
+          </StartAgain>
+        </Suspense>
       )
     case 'waiver missing':
       return (

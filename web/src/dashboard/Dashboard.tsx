@@ -17,23 +17,19 @@ import { Section } from '../ui/Section.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
 import { Announcements } from './Announcements.tsx'
-import { CalendarPart } from './CalendarPart.tsx'
 import { Children, isOf } from './Children.tsx'
 import { ClassCard } from './ClassCard.tsx'
 import { type Home, useDashboard } from './dashboard-query.ts'
 import styles from './Dashboard.module.css'
-import { MembershipPart } from './MembershipPart.tsx'
 import { dateOf } from './moments.ts'
 import { Next } from './Next.tsx'
-import { Orders } from './Orders.tsx'
-import { PastClasses } from './PastClasses.tsx'
 import { tasksOf, ToDo } from './ToDo.tsx'
 import { deadlinesOf, isLinkOpen, nextOf, statedCards, statedSeats } from './upcoming.ts'
 import { useHeldBack } from './use-held-back.ts'
 import { useServerNow } from './use-server-now.ts'
-import { WaitlistPart } from './WaitlistPart.tsx'
 
-// Seldom seen, or only when it is opened.
+// Seldom seen, or below the classes.
+const Others = lazy(async () => ({ default: (await import('./Others.tsx')).Others }))
 const Unconfirmed = lazy(async () => ({ default: (await import('./Unconfirmed.tsx')).Unconfirmed }))
 
 /** A parent's home: everything that the signed-in family has bought, and what is to do about it. */
@@ -136,7 +132,7 @@ interface KnownProps {
 }
 
 function Known({ dashboard, asking, again }: KnownProps) {
-  const { account, unavailable, classes, orders } = dashboard
+  const { account, unavailable, classes } = dashboard
   const now = useServerNow(dashboard.aheadByMs, (time) =>
     deadlinesOf(statedCards(dashboard, time), statedSeats(dashboard, time)),
   )
@@ -220,20 +216,9 @@ function Known({ dashboard, asking, again }: KnownProps) {
           )}
         </div>
         <div className={styles.column}>
-          {down('waitlist')}
-          <WaitlistPart entries={dashboard.waitlist ?? []} now={now} />
-          {down('membership')}
-          <MembershipPart dashboard={dashboard} seats={seats} />
-          {down('orders')}
-          <Orders orders={orders?.open ?? []} />
-          <PastClasses
-            userId={account.userId}
-            classes={classes?.past ?? 0}
-            orders={orders?.past ?? 0}
-            now={now}
-            open={search.open === 'past'}
-          />
-          <CalendarPart />
+          <Suspense fallback={<Skeleton height="12rem" />}>
+            <Others dashboard={dashboard} seats={seats} now={now} isPastOpen={search.open === 'past'} down={down} />
+          </Suspense>
         </div>
       </div>
     </>

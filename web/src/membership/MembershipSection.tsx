@@ -5,7 +5,7 @@ import { formatClassDate } from '@robokids/contracts/class-date'
 import { formatMoney } from '@robokids/contracts/pricing'
 import { periodOf } from '@robokids/contracts/renewal-terms'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api/api.ts'
 import { isRefusal } from '../api/refusals.ts'
 import { useExternalRedirect } from '../checkout/use-external-redirect.ts'
@@ -23,9 +23,10 @@ import { Item, Items, Section } from '../ui/Section.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { TakesLonger } from '../ui/TakesLonger.tsx'
 import { portal, switchQuote } from './answers.ts'
-import { bookableQuery } from './bookable-query.ts'
-import { classCount } from './credit-words.ts'
 import { changeMembership, membershipQuery, memberSeatQuery } from './queries.ts'
+
+// Only in an open question.
+const WhatStays = lazy(async () => ({ default: (await import('./WhatStays.tsx')).WhatStays }))
 
 const dollars = (amount: number) => formatMoney({ amount, currency: 'usd' })
 const other: Record<MembershipPlan, MembershipPlan> = { monthly: 'yearly', yearly: 'monthly' }
@@ -197,7 +198,9 @@ function Known({ userId, membership, profile }: KnownProps) {
 
       <Dialog open={asking?.what === 'cancel'} title="Cancel your membership?" onClose={() => setAsking(null)}>
         <p>{`It stays active until ${formatMoment(membership.paidUntil)}, and you won’t be charged again. You can change your mind here until then.`}</p>
-        <WhatStays userId={userId} membershipId={membership.membershipId} until={membership.paidUntil} />
+        <Suspense fallback={<Skeleton height="3rem" />}>
+          <WhatStays userId={userId} membershipId={membership.membershipId} until={membership.paidUntil} />
+        </Suspense>
         <Row>
           <Button
             onClick={() =>
@@ -362,36 +365,6 @@ function SessionItem({ membership: { membershipId, classDate } }: Pick<KnownProp
         Book or move
       </ButtonLink>
     </Item>
-  )
-}
-
-interface WhatStaysProps {
-  userId: string
-  membershipId: string
-  until: string
-}
-
-/** The classes that a cancellation leaves, and those that have to be booked before the end. */
-function WhatStays({ userId, membershipId, until }: WhatStaysProps) {
-  const { data, isError } = useQuery(bookableQuery(userId))
-  if (isError) return <p>What you have booked stays.</p>
-  if (!data) return <Skeleton height="3rem" />
-  const own = data.memberships.find((one) => one.membershipId === membershipId)
-  const booked = own?.booked ?? []
-  return (
-    <>
-      {booked.length > 0 && <p>{booked.length === 1 ? 'This class stays booked:' : 'These classes stay booked:'}</p>}
-      {booked.length > 0 && (
-        <ul>
-          {booked.map(({ bookingId, classDate, startTime }) => (
-            <li key={bookingId}>{`${formatClassDate(classDate)}, ${timeForReader(classDate, startTime)}`}</li>
-          ))}
-        </ul>
-      )}
-      {own && own.credits > 0 && (
-        <p>{`You have ${classCount(own.credits)} to book. Book by ${formatMoment(until)}: after that, ${own.credits === 1 ? 'it is' : 'they are'} gone.`}</p>
-      )}
-    </>
   )
 }
 
