@@ -290,6 +290,8 @@ describe('a class date', () => {
       .getByRole('link', { name: /^Join the waitlist for/ })
       .first()
       .click()
+    // The form that is about to go has fields of the same names.
+    await page.getByRole('heading', { level: 1, name: 'Join the waitlist' }).waitFor()
     await page.getByLabel('Guardian name').fill('Bo Lind')
     await page.getByLabel('Email', { exact: true }).fill(email)
     await page.getByRole('button', { name: 'Add a sibling' }).click()
