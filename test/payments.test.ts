@@ -162,7 +162,7 @@ describe('A payment that completes after its hold expired', () => {
     expect(rejected.rejectionReason).toBe('class_full')
     await eventually(async () => (await system.state(late.registrationId)).checkout?.refunds[0]?.status === 'succeeded')
     expect((await system.state(late.registrationId)).checkout?.refunds).toEqual([
-      { amount: 75_000, currency: 'usd', status: 'succeeded', reason: 'seat_gone' },
+      { amount: 75_000, currency: 'usd', status: 'succeeded', refundedAt: expect.any(String), reason: 'seat_gone' },
     ])
     await eventually(async () => (await system.mailsTo(email)).length === 1)
     const [mail] = await system.mailsTo(email)
