@@ -118,6 +118,7 @@ describe('a family after paying', () => {
     await page.getByRole('button', { name: 'Pay $100.00 and move Noa' }).click()
     await pay(page, /^Pay \$100\.00/)
     await page.waitForURL('**/dashboard?**')
+    await page.getByText(/^Noa moved to Level 2, /).waitFor()
     await page.getByRole('heading', { name: 'Ivo', exact: true }).waitFor()
     await page.getByRole('heading', { name: 'Noa', exact: true }).waitFor()
     expect(await faultsOf(page, widths)).toEqual([])

@@ -1,4 +1,4 @@
-import type { ChangeTerms, MoveOptions } from '@robokids/contracts/changes'
+import type { Change, ChangeTerms, MoveOptions } from '@robokids/contracts/changes'
 import type { Place } from '@robokids/contracts/enrollment'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
@@ -294,5 +294,25 @@ describe('a move that is not paid yet', () => {
     await eventually(() => Promise.resolve(sent)).toEqual([{ changeId: sampleChange.changeId }])
     await page.getByRole('button', { name: 'Pay $100.00' }).click()
     await page.waitForURL('**/card-page')
+  })
+
+  it.each([
+    ['done', 'Noa moved to Level 2, Tuesday, March 5.'],
+    ['refused', 'The new seat was gone when your payment arrived. Noa keeps Level 1, and $100.00 goes back.'],
+  ] as const)('is not asked for again right after its payment, and then told as %s', async (status, sentence) => {
+    const page = await open('/dashboard', [noa])
+    const pendingMove = { ...sampleChange, heldUntil: '2099-01-01T00:00:00.000Z' }
+    const card = sampleCard({ registrationId: reference, places: [noa], pendingMove })
+    site.api.accounts.dashboard = sampleDashboard({
+      classes: { cards: [card], memberClasses: [], past: 0, lastFinished: null },
+    })
+    let now: Change = pendingMove
+    site.api.on('GET /api/registrations/:reference/changes', () => ({ json: { places: [noa], changes: [now] } }))
+    await page.goto(`/dashboard?card=${reference}&change=${sampleChange.changeId}`)
+    await page.getByText('Your payment is being confirmed. Noa moves in a moment.').waitFor()
+    expect(await page.getByRole('button', { name: 'Pay $100.00' }).count()).toBe(0)
+    now = { ...sampleChange, status, heldUntil: null }
+    await page.getByText(sentence).waitFor()
+    expect(await findings(page)).toEqual([])
   })
 })

@@ -50,7 +50,7 @@ const prefetchShop = prefetching(async (queryClient) =>
  * nothing to convert, and no schema library in the first load. A page checks a plan or a date where it reads it.
  */
 interface SearchParameters extends Record<SignUpPath, 'startDate'> {
-  '/dashboard': 'card' | 'child' | 'open'
+  '/dashboard': 'card' | 'child' | 'open' | 'change'
   '/dashboard/move': 'card' | 'children' | 'to'
   '/dashboard/cancel': 'card' | 'children'
   '/dashboard/correct': 'card'

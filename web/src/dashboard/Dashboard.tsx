@@ -30,6 +30,7 @@ import { useServerNow } from './use-server-now.ts'
 
 // Seldom seen, or below the classes.
 const Others = lazy(async () => ({ default: (await import('./Others.tsx')).Others }))
+const MoveResult = lazy(async () => ({ default: (await import('./MoveResult.tsx')).MoveResult }))
 const Unconfirmed = lazy(async () => ({ default: (await import('./Unconfirmed.tsx')).Unconfirmed }))
 
 /** A parent's home: everything that the signed-in family has bought, and what is to do about it. */
@@ -138,7 +139,7 @@ function Known({ dashboard, asking, again }: KnownProps) {
   )
   const search = useSearch({ from: '/dashboard' })
   useGoTo(search.card)
-  const cards = statedCards(dashboard, now)
+  const cards = statedCards(dashboard, now, search.change)
   const seats = statedSeats(dashboard, now)
   const tasks = tasksOf(dashboard, cards, seats, now)
   const { held, isShown, show } = useHeldBack([
@@ -173,6 +174,11 @@ function Known({ dashboard, asking, again }: KnownProps) {
             Show
           </Button>
         </p>
+      )}
+      {search.change && search.card && (
+        <Suspense>
+          <MoveResult card={search.card} changeId={search.change} />
+        </Suspense>
       )}
       {next && <Next key={next.meeting.startsAt} next={next} now={now} incomplete={incomplete} />}
       <Announcements cards={cards} seats={seats} now={now} />

@@ -21,8 +21,13 @@ export type Upcoming =
   | { kind: 'card'; card: DashboardCard; state: CardState; meeting: Meeting }
   | { kind: 'member'; seat: MemberClass; state: CardState; meeting: Meeting }
 
-export const statedCards = ({ classes }: Dashboard, now: number): StatedCard[] =>
-  (classes?.cards ?? []).map((card) => ({ card, state: cardStateOf(card, now) }))
+/** @param paid the id of a move that has just been paid: nobody is asked to pay for it again */
+export const statedCards = ({ classes }: Dashboard, now: number, paid?: string): StatedCard[] =>
+  (classes?.cards ?? []).map((shown) => {
+    const { pendingMove, ...rest } = shown
+    const card = pendingMove?.changeId === paid ? rest : shown
+    return { card, state: cardStateOf(card, now) }
+  })
 
 export function statedSeats({ classes }: Dashboard, now: number): StatedSeat[] {
   return (classes?.memberClasses ?? []).flatMap((seat) => {
