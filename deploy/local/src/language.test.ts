@@ -57,6 +57,7 @@ const specifiedTexts = new Set([
   'web/src/dashboard/card-state.ts',
   'web/src/dashboard/CancelPage.tsx',
   'web/src/dashboard/ChoicePage.tsx',
+  'web/src/dashboard/MoveResult.tsx',
   'services/notifications/src/mails/class-cancelled.ts',
 ])
 
